@@ -1,0 +1,84 @@
+//! The standard library alone: one lookup by full path per file. The fallback where there is nothing
+//! better, and the oracle that every other collector must equal.
+
+use super::Disk;
+use crate::snapshot::{IoCounts, Meta, Stat};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The disk below a base directory.
+pub struct PortableDisk {
+    base: PathBuf,
+}
+
+impl PortableDisk {
+    /// Takes `base` as the place that relative paths start from.
+    ///
+    /// # Errors
+    /// When it is not a directory.
+    pub fn new(base: &Path) -> std::io::Result<Self> {
+        let base = std::fs::canonicalize(base)?;
+        if !base.is_dir() {
+            return Err(ErrorKind::NotADirectory.into());
+        }
+        Ok(Self { base })
+    }
+
+    fn full(&self, directory: &[u8], name: &[u8]) -> PathBuf {
+        self.base.join(os_path(directory)).join(os_path(name))
+    }
+}
+
+impl Disk for PortableDisk {
+    fn visit(&self, directory: &[u8], names: &[&[u8]], stats: &mut [Stat], counts: &mut IoCounts) -> bool {
+        for (name, stat) in names.iter().zip(stats) {
+            counts.stats += 1;
+            *stat = match std::fs::metadata(self.full(directory, name)) {
+                Ok(meta) => Stat::Present(Meta {
+                    mtime: meta.modified().map_or(0, since_epoch),
+                    size: meta.len(),
+                    inode: inode(&meta),
+                }),
+                Err(error) => match (error.kind(), error.raw_os_error()) {
+                    (ErrorKind::NotFound | ErrorKind::NotADirectory, _) => Stat::Missing,
+                    (_, errno) => Stat::Unreadable(errno.unwrap_or(0)),
+                },
+            };
+        }
+        true
+    }
+
+    fn read(&self, path: &[u8]) -> std::io::Result<Vec<u8>> {
+        std::fs::read(self.base.join(os_path(path)))
+    }
+}
+
+fn since_epoch(time: SystemTime) -> i64 {
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
+    }
+}
+
+#[cfg(unix)]
+fn os_path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = memchr::memchr(0, bytes).map_or(bytes, |end| &bytes[..end]);
+    std::ffi::OsStr::from_bytes(bytes).into()
+}
+
+#[cfg(not(unix))]
+fn os_path(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+#[cfg(unix)]
+fn inode(meta: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(meta)
+}
+
+#[cfg(not(unix))]
+fn inode(_: &std::fs::Metadata) -> u64 {
+    0
+}

@@ -1,0 +1,113 @@
+//! Unix: a descriptor per directory, and lookups of names relative to it.
+
+use super::Disk;
+use crate::snapshot::{IoCounts, Meta, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The disk below a base directory, which stays open: renaming it does not matter, and the process's own
+/// working directory is neither used nor changed.
+pub struct UnixDisk {
+    base: OwnedFd,
+}
+
+/// From this length on the kernel refuses a path, although its parts one by one would do.
+const PATH_MAX: usize = 4096;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const SEARCH: OFlags = OFlags::PATH;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const SEARCH: OFlags = OFlags::RDONLY;
+
+impl UnixDisk {
+    /// Opens `base`.
+    ///
+    /// # Errors
+    /// When it is not a directory, or may not be searched.
+    pub fn new(base: &Path) -> std::io::Result<Self> {
+        let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let base = openat(rustix::fs::CWD, base, flags, Mode::empty())?;
+        Ok(Self { base })
+    }
+
+    fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
+        let mut path = directory.to_vec();
+        if !path.is_empty() && path != b"/" {
+            path.push(b'/');
+        }
+        path.extend_from_slice(name);
+        path
+    }
+}
+
+impl Disk for UnixDisk {
+    fn visit(&self, directory: &[u8], names: &[&[u8]], stats: &mut [Stat], counts: &mut IoCounts) -> bool {
+        let longest = names.iter().map(|name| name.len()).max().unwrap_or(0);
+        let by_path = names.len() == 1 || directory.len() + 1 + longest >= PATH_MAX;
+        if directory.is_empty() || by_path {
+            for (name, stat) in names.iter().zip(stats) {
+                *stat = if directory.is_empty() {
+                    look_up(self.base.as_fd(), name, counts)
+                } else {
+                    look_up(self.base.as_fd(), &Self::join(directory, name), counts)
+                };
+            }
+            return true;
+        }
+        counts.opens += 1;
+        let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match openat(&self.base, directory, flags, Mode::empty()) {
+            Ok(open) => {
+                for (name, stat) in names.iter().zip(stats) {
+                    *stat = look_up(open.as_fd(), name, counts);
+                }
+                true
+            }
+            Err(Errno::NOENT | Errno::NOTDIR) => {
+                stats.fill(Stat::Missing);
+                false
+            }
+            // Out of descriptors, or a directory that may be searched but not opened: ask by path.
+            Err(_) => {
+                for (name, stat) in names.iter().zip(stats) {
+                    *stat = look_up(self.base.as_fd(), &Self::join(directory, name), counts);
+                }
+                true
+            }
+        }
+    }
+
+    fn read(&self, path: &[u8]) -> std::io::Result<Vec<u8>> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let mut file: File = openat(&self.base, OsStr::from_bytes(path), flags, Mode::empty())?.into();
+        let mut bytes = Vec::new();
+        if let Ok(meta) = file.metadata() {
+            bytes.reserve_exact(usize::try_from(meta.len()).unwrap_or(0).saturating_add(1));
+        }
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+fn look_up(directory: BorrowedFd<'_>, name: &[u8], counts: &mut IoCounts) -> Stat {
+    counts.stats += 1;
+    // A NUL ends a path for the operating system, and for every program that will look for the file.
+    let name = memchr::memchr(0, name).map_or(name, |end| &name[..end]);
+    match statat(directory, name, AtFlags::empty()) {
+        Ok(found) => Stat::Present(Meta {
+            mtime: Meta::mtime_from(found.st_mtime as _, found.st_mtime_nsec as _),
+            #[allow(clippy::useless_conversion)]
+            size: u64::try_from(found.st_size).unwrap_or(0),
+            #[allow(clippy::unnecessary_cast)]
+            inode: found.st_ino as u64,
+        }),
+        Err(Errno::NOENT | Errno::NOTDIR) => Stat::Missing,
+        Err(error) => Stat::Unreadable(error.raw_os_error()),
+    }
+}

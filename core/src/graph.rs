@@ -1,0 +1,289 @@
+//! The graph: targets with their inputs by role and their outputs, in flat arrays behind dense ids.
+//!
+//! A target's inputs stand in one run of one array, partitioned by role: explicit, implicit, order-only.
+//! Discovered inputs (from depfiles) are not part of the graph but of the [`History`](crate::History):
+//! they are what the last run of a command said, and count only while that is believed.
+
+use crate::files::FileTable;
+use crate::ids::{FileId, TargetId, narrow};
+
+/// What a caller hands in for one target. All slices are copied into the graph's arrays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TargetDesc<'a> {
+    /// The files the target's command writes. The first one names the target.
+    pub outputs: &'a [FileId],
+    /// Inputs that are named on the command line.
+    pub explicit: &'a [FileId],
+    /// Inputs that count like explicit ones but are not on the command line.
+    pub implicit: &'a [FileId],
+    /// Inputs that must be there first, whose times do not count.
+    pub order_only: &'a [FileId],
+    /// Targets that are to be brought up to date along with this one, without being its inputs.
+    pub validations: &'a [FileId],
+    /// A file, among the inputs, that will name more inputs and outputs of this target.
+    pub dyndep: Option<FileId>,
+    /// What kind of target it is.
+    pub flags: Flags,
+}
+
+/// Kinds of targets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// A mere name for its inputs: it has no command.
+    pub phony: bool,
+    /// Its command may leave an output untouched, and what depends on it is then fresh.
+    pub restat: bool,
+    /// It makes the build description itself: a changed command does not make it stale.
+    pub generator: bool,
+}
+
+/// A file cannot be the output of two targets, nor twice of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DuplicateOutput {
+    /// The file that has a producer already.
+    pub file: FileId,
+    /// That producer.
+    pub producer: TargetId,
+    /// Whether the producer is the very target that was being added.
+    pub same_target: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Bounds {
+    outputs: u32,
+    inputs: u32,
+    implicit: u32,
+    order_only: u32,
+    validations: u32,
+}
+
+/// Targets, files, and who makes what.
+#[derive(Default, Clone)]
+pub struct Graph {
+    /// Every path.
+    pub files: FileTable,
+    /// Indexed by target; where each of its runs begins. The runs end where the next target's begin.
+    bounds: Vec<Bounds>,
+    outputs: Vec<FileId>,
+    inputs: Vec<FileId>,
+    validations: Vec<FileId>,
+    flags: Vec<Flags>,
+    dyndeps: Vec<Option<FileId>>,
+    /// Indexed by file; `NO_TARGET` for a source.
+    producers: Vec<u32>,
+}
+
+const NO_TARGET: u32 = u32::MAX;
+
+impl Graph {
+    /// Adds a target. Amortised cost: one copy of each slice.
+    ///
+    /// # Errors
+    /// When one of its outputs has a producer already. The graph is then as it was before.
+    pub fn add_target(&mut self, desc: TargetDesc<'_>) -> Result<TargetId, DuplicateOutput> {
+        let target = TargetId::new(self.bounds.len());
+        self.producers.resize(self.files.len(), NO_TARGET);
+        for (position, &file) in desc.outputs.iter().enumerate() {
+            if let Some(producer) = self.producer(file) {
+                for claimed in &desc.outputs[..position] {
+                    self.producers[claimed.index()] = NO_TARGET;
+                }
+                let same_target = producer == target;
+                return Err(DuplicateOutput { file, producer, same_target });
+            }
+            self.producers[file.index()] = narrow(target.index());
+        }
+        let inputs = self.inputs.len();
+        self.bounds.push(Bounds {
+            outputs: narrow(self.outputs.len()),
+            inputs: narrow(inputs),
+            implicit: narrow(inputs + desc.explicit.len()),
+            order_only: narrow(inputs + desc.explicit.len() + desc.implicit.len()),
+            validations: narrow(self.validations.len()),
+        });
+        self.outputs.extend_from_slice(desc.outputs);
+        self.inputs.extend_from_slice(desc.explicit);
+        self.inputs.extend_from_slice(desc.implicit);
+        self.inputs.extend_from_slice(desc.order_only);
+        self.validations.extend_from_slice(desc.validations);
+        self.flags.push(desc.flags);
+        self.dyndeps.push(desc.dyndep);
+        Ok(target)
+    }
+
+    /// How many targets there are, phony ones included.
+    #[must_use]
+    pub fn n_targets(&self) -> usize {
+        self.bounds.len()
+    }
+
+    /// All targets, in the order in which they were added.
+    pub fn targets(&self) -> impl Iterator<Item = TargetId> + use<> {
+        (0..self.n_targets()).map(TargetId::new)
+    }
+
+    /// The target that makes `file`; `None` for a source.
+    #[must_use]
+    pub fn producer(&self, file: FileId) -> Option<TargetId> {
+        match self.producers.get(file.index()) {
+            None | Some(&NO_TARGET) => None,
+            Some(&target) => Some(TargetId::new(target as usize)),
+        }
+    }
+
+    /// What the target's command writes, explicit and implicit outputs.
+    #[must_use]
+    pub fn outputs(&self, target: TargetId) -> &[FileId] {
+        let start = self.bounds[target.index()].outputs as usize;
+        &self.outputs[start..self.end(target, self.outputs.len(), |next| next.outputs)]
+    }
+
+    /// The inputs that are named on the command line.
+    #[must_use]
+    pub fn explicit_inputs(&self, target: TargetId) -> &[FileId] {
+        let bounds = self.bounds[target.index()];
+        &self.inputs[bounds.inputs as usize..bounds.implicit as usize]
+    }
+
+    /// The inputs that can make the target stale: explicit and implicit ones.
+    #[must_use]
+    pub fn dirtying_inputs(&self, target: TargetId) -> &[FileId] {
+        let bounds = self.bounds[target.index()];
+        &self.inputs[bounds.inputs as usize..bounds.order_only as usize]
+    }
+
+    /// The inputs that only have to be there first.
+    #[must_use]
+    pub fn order_only_inputs(&self, target: TargetId) -> &[FileId] {
+        let start = self.bounds[target.index()].order_only as usize;
+        &self.inputs[start..self.end(target, self.inputs.len(), |next| next.inputs)]
+    }
+
+    /// Every input the description names: explicit, implicit and order-only.
+    #[must_use]
+    pub fn ordering_inputs(&self, target: TargetId) -> &[FileId] {
+        let start = self.bounds[target.index()].inputs as usize;
+        &self.inputs[start..self.end(target, self.inputs.len(), |next| next.inputs)]
+    }
+
+    /// What is to be brought up to date along with the target.
+    #[must_use]
+    pub fn validations(&self, target: TargetId) -> &[FileId] {
+        let start = self.bounds[target.index()].validations as usize;
+        &self.validations[start..self.end(target, self.validations.len(), |next| next.validations)]
+    }
+
+    /// The file that will name more inputs and outputs of this target.
+    #[must_use]
+    pub fn dyndep(&self, target: TargetId) -> Option<FileId> {
+        self.dyndeps[target.index()]
+    }
+
+    /// What kind of target it is.
+    #[must_use]
+    pub fn flags(&self, target: TargetId) -> Flags {
+        self.flags[target.index()]
+    }
+
+    /// Sets the kind of a target, for descriptions that know it only once all is read.
+    pub fn set_flags(&mut self, target: TargetId, flags: Flags) {
+        self.flags[target.index()] = flags;
+    }
+
+    /// The name of a target: its first output.
+    #[must_use]
+    pub fn name(&self, target: TargetId) -> &[u8] {
+        self.outputs(target).first().map_or(b"", |&file| self.files.path(file))
+    }
+
+    /// Whether any target waits for a dyndep file.
+    #[must_use]
+    pub fn has_dyndeps(&self) -> bool {
+        self.dyndeps.iter().any(Option::is_some)
+    }
+
+    /// The reverse edges: which targets the description says use a file. One pass over all inputs.
+    #[must_use]
+    pub fn users(&self) -> Users {
+        let mut starts = vec![0u32; self.files.len() + 1];
+        for file in &self.inputs {
+            starts[file.index() + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut next = starts.clone();
+        let mut targets = vec![TargetId::new(0); self.inputs.len()];
+        for target in self.targets() {
+            for file in self.ordering_inputs(target) {
+                let slot = &mut next[file.index()];
+                targets[*slot as usize] = target;
+                *slot += 1;
+            }
+        }
+        Users { starts, targets }
+    }
+
+    fn end(&self, target: TargetId, all: usize, of: impl Fn(&Bounds) -> u32) -> usize {
+        self.bounds.get(target.index() + 1).map_or(all, |next| of(next) as usize)
+    }
+}
+
+/// For each file, the targets that use it, in the order of the description.
+pub struct Users {
+    starts: Vec<u32>,
+    targets: Vec<TargetId>,
+}
+
+impl Users {
+    /// The targets that name `file` as an input; twice if they name it twice.
+    #[must_use]
+    pub fn of(&self, file: FileId) -> &[TargetId] {
+        match (self.starts.get(file.index()), self.starts.get(file.index() + 1)) {
+            (Some(&start), Some(&end)) => &self.targets[start as usize..end as usize],
+            _ => &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_are_slices_of_one_run() {
+        let mut graph = Graph::default();
+        let [a, b, c, out] = ["a", "b", "c", "out"].map(|name| graph.files.intern(name.as_bytes()));
+        let target = graph
+            .add_target(TargetDesc {
+                outputs: &[out],
+                explicit: &[a],
+                implicit: &[b],
+                order_only: &[c],
+                ..TargetDesc::default()
+            })
+            .expect("no other target makes it");
+        assert_eq!(graph.dirtying_inputs(target), [a, b]);
+        assert_eq!(graph.order_only_inputs(target), [c]);
+        assert_eq!(graph.ordering_inputs(target), [a, b, c]);
+        assert_eq!(graph.producer(out), Some(target));
+        assert_eq!(graph.producer(a), None);
+        assert_eq!(graph.users().of(c), [target]);
+    }
+
+    #[test]
+    fn two_producers_are_refused_and_nothing_is_left_behind() {
+        let mut graph = Graph::default();
+        let [a, b] = ["a", "b"].map(|name| graph.files.intern(name.as_bytes()));
+        fn desc(outputs: &[FileId]) -> TargetDesc<'_> {
+            TargetDesc { outputs, ..TargetDesc::default() }
+        }
+        graph.add_target(desc(&[a])).expect("first");
+        let refused = graph.add_target(desc(&[b, a])).expect_err("a is taken");
+        assert_eq!((refused.file, refused.same_target), (a, false));
+        assert_eq!(graph.producer(b), None);
+        let twice = graph.add_target(desc(&[b, b])).expect_err("b twice");
+        assert!(twice.same_target);
+        assert_eq!(graph.n_targets(), 1);
+    }
+}

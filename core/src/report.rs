@@ -1,0 +1,181 @@
+//! The report: the stale targets with their reasons, and the root causes behind them. Iteration only;
+//! wording is up to whoever prints.
+
+use crate::decide::Decision;
+use crate::graph::Graph;
+use crate::ids::{FileId, TargetId, narrow};
+use crate::reason::{Reason, Verdict};
+use std::collections::HashMap;
+
+/// One target that is not fresh.
+#[derive(Clone, Debug)]
+pub struct StaleTarget {
+    /// The target.
+    pub target: TargetId,
+    /// Stale or pending.
+    pub verdict: Verdict,
+    /// Why; at least one.
+    pub reasons: Vec<Reason>,
+}
+
+/// One file at the root of staleness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootCause {
+    /// The first reason met that names it. Its path and its code are what tells causes apart.
+    pub reason: Reason,
+    /// How many targets are stale or pending because of it, directly or through others. A target with two
+    /// causes counts for both.
+    pub n_targets: usize,
+}
+
+/// What a decision amounts to.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Targets with a command that are not fresh, inputs before users.
+    pub stale: Vec<StaleTarget>,
+    /// The biggest first. At most [`MOST_CAUSES`].
+    pub root_causes: Vec<RootCause>,
+    /// How many root causes there are in all.
+    pub n_root_causes: usize,
+    /// Targets with a command that were judged.
+    pub n_targets: usize,
+    /// How many of them are stale.
+    pub n_stale: usize,
+    /// How many of them are pending.
+    pub n_pending: usize,
+}
+
+/// How many root causes a report names. Those with the most targets of their own are counted in full.
+pub const MOST_CAUSES: usize = 4096;
+
+impl Report {
+    /// Sums up a decision. Targets for which `listed` is false are neither listed nor counted, but pass
+    /// their causes on.
+    ///
+    /// Cost: the reasons of each stale target, plus one pass over the stale targets for each 64 root causes.
+    #[must_use]
+    pub fn new(decision: &Decision<'_>, graph: &Graph, listed: impl Fn(TargetId) -> bool) -> Self {
+        let mut report = Self::default();
+        let mut causes = Causes::default();
+        let mut seen = vec![false; graph.n_targets()];
+        for &target in decision.judged() {
+            if std::mem::replace(&mut seen[target.index()], true) {
+                continue;
+            }
+            let phony = graph.flags(target).phony;
+            let counts = !phony && listed(target);
+            report.n_targets += usize::from(counts);
+            let verdict = decision.verdict(target);
+            match verdict {
+                Verdict::Fresh => continue,
+                Verdict::Pending => report.n_pending += usize::from(counts),
+                Verdict::Stale => report.n_stale += usize::from(counts),
+            }
+            let reasons = decision.reasons(target);
+            causes.add(target, counts, &reasons);
+            if counts {
+                report.stale.push(StaleTarget { target, verdict, reasons });
+            }
+        }
+        report.n_root_causes = causes.causes.len();
+        report.root_causes = causes.count();
+        report
+    }
+
+    /// How many targets are fresh.
+    #[must_use]
+    pub fn n_fresh(&self) -> usize {
+        self.n_targets - self.n_stale - self.n_pending
+    }
+
+    /// The verdict on everything that was asked for: stale as soon as one target is not fresh.
+    #[must_use]
+    pub fn is_fresh(&self) -> bool {
+        self.n_stale + self.n_pending == 0
+    }
+}
+
+/// Follows causes through the stale targets. Targets come inputs first.
+#[derive(Default)]
+struct Causes {
+    /// Position of a stale target in `rows`.
+    positions: HashMap<TargetId, u32>,
+    rows: Vec<Row>,
+    upstream: Vec<u32>,
+    own: Vec<u32>,
+    causes: Vec<(Reason, usize)>,
+    numbers: HashMap<(&'static str, FileId), u32>,
+}
+
+struct Row {
+    counts: bool,
+    /// Where its entries in `upstream` and `own` end.
+    upstream_end: u32,
+    own_end: u32,
+}
+
+impl Causes {
+    fn add(&mut self, target: TargetId, counts: bool, reasons: &[Reason]) {
+        for reason in reasons {
+            if let Some(producer) = reason.upstream() {
+                self.upstream.extend(self.positions.get(&producer));
+                continue;
+            }
+            let next = narrow(self.causes.len());
+            let number = *self.numbers.entry((reason.code(), reason.path())).or_insert(next);
+            if number == next {
+                self.causes.push((reason.clone(), 0));
+            }
+            self.causes[number as usize].1 += 1;
+            self.own.push(number);
+        }
+        self.positions.insert(target, narrow(self.rows.len()));
+        self.rows.push(Row {
+            counts,
+            upstream_end: narrow(self.upstream.len()),
+            own_end: narrow(self.own.len()),
+        });
+    }
+
+    /// Counts the targets behind each cause: 64 causes at a time, one bit each, handed on from inputs to
+    /// users in a single pass.
+    fn count(self) -> Vec<RootCause> {
+        let mut order: Vec<usize> = (0..self.causes.len()).collect();
+        order.sort_by_key(|&cause| std::cmp::Reverse(self.causes[cause].1));
+        order.truncate(MOST_CAUSES);
+        let mut found = Vec::with_capacity(order.len());
+        let mut bit_of = vec![u32::MAX; self.causes.len()];
+        let mut masks = vec![0u64; self.rows.len()];
+        for batch in order.chunks(64) {
+            bit_of.fill(u32::MAX);
+            for (bit, &cause) in (0u32..).zip(batch) {
+                bit_of[cause] = bit;
+            }
+            let mut totals = [0usize; 64];
+            let (mut upstream, mut own) = (0usize, 0usize);
+            for (position, row) in self.rows.iter().enumerate() {
+                let mut mask = 0u64;
+                for &cause in &self.own[own..row.own_end as usize] {
+                    mask |= 1u64.checked_shl(bit_of[cause as usize]).unwrap_or(0);
+                }
+                for &before in &self.upstream[upstream..row.upstream_end as usize] {
+                    mask |= masks[before as usize];
+                }
+                (upstream, own) = (row.upstream_end as usize, row.own_end as usize);
+                masks[position] = mask;
+                let mut rest = if row.counts { mask } else { 0 };
+                while rest != 0 {
+                    totals[rest.trailing_zeros() as usize] += 1;
+                    rest &= rest - 1;
+                }
+            }
+            for (&cause, n_targets) in batch.iter().zip(totals) {
+                if n_targets > 0 {
+                    found.push(RootCause { reason: self.causes[cause].0.clone(), n_targets });
+                }
+            }
+        }
+        found.sort_by_key(|cause| std::cmp::Reverse(cause.n_targets));
+        found
+    }
+}

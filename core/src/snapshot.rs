@@ -1,0 +1,104 @@
+//! What the disk said, all at one moment: one [`Stat`] per file, when it was taken, and what it cost.
+
+use crate::ids::FileId;
+use std::time::SystemTime;
+
+/// A modification time in nanoseconds since 1970-01-01 00:00 UTC.
+///
+/// Zero and negative values are times like any other, never an absence. Times beyond the years 1677 to
+/// 2262 are held at the nearest end of that range.
+pub type Mtime = i64;
+
+/// What is known of one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Stat {
+    /// Nobody asked.
+    #[default]
+    Unknown,
+    /// There is no such file (also: a dangling link, or a path through a file that is no directory).
+    Missing,
+    /// The disk would not say. The operating system's error number.
+    Unreadable(i32),
+    /// The file is there. Links are followed; a directory is a file like any other.
+    Present(Meta),
+}
+
+/// What a listing or a stat tells of a file that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Meta {
+    /// When its content was last changed.
+    pub mtime: Mtime,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its inode number; 0 where the platform has none.
+    pub inode: u64,
+}
+
+impl Meta {
+    /// A time of the operating system, seconds and nanoseconds since 1970, as an [`Mtime`].
+    #[must_use]
+    pub fn mtime_from(seconds: i64, nanoseconds: i64) -> Mtime {
+        seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+    }
+}
+
+/// How often the disk was asked. What speed rests on, and what tests assert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct IoCounts {
+    /// Directories that were visited.
+    pub directories: u64,
+    /// Directories that were opened (a visit to a single name opens none).
+    pub opens: u64,
+    /// Single files that were asked for their status.
+    pub stats: u64,
+}
+
+impl IoCounts {
+    /// Adds what another thread counted.
+    pub fn add(&mut self, other: Self) {
+        self.directories += other.directories;
+        self.opens += other.opens;
+        self.stats += other.stats;
+    }
+}
+
+/// All that one collection learnt. It does not change once it is built.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    stats: Vec<Stat>,
+    began: SystemTime,
+    ended: SystemTime,
+    counts: IoCounts,
+}
+
+impl Snapshot {
+    /// A snapshot from a table indexed by [`FileId`].
+    #[must_use]
+    pub fn new(stats: Vec<Stat>, began: SystemTime, ended: SystemTime, counts: IoCounts) -> Self {
+        Self { stats, began, ended, counts }
+    }
+
+    /// What is known of `file`; [`Stat::Unknown`] for a file that was not part of the collection.
+    #[must_use]
+    pub fn stat(&self, file: FileId) -> Stat {
+        self.stats.get(file.index()).copied().unwrap_or_default()
+    }
+
+    /// When the first file was asked for. A change after this moment may or may not be in the snapshot.
+    #[must_use]
+    pub fn began(&self) -> SystemTime {
+        self.began
+    }
+
+    /// When the last file had answered.
+    #[must_use]
+    pub fn ended(&self) -> SystemTime {
+        self.ended
+    }
+
+    /// What the collection asked of the disk.
+    #[must_use]
+    pub fn counts(&self) -> IoCounts {
+        self.counts
+    }
+}
