@@ -49,8 +49,7 @@ pub struct Report {
 pub const MOST_CAUSES: usize = 4096;
 
 impl Report {
-    /// Sums up a decision. Targets for which `listed` is false are neither listed nor counted, but pass
-    /// their causes on.
+    /// Sums up a decision. Targets for which `listed` is false count as fresh, but pass their causes on.
     ///
     /// Cost: the reasons of each stale target, plus one pass over the stale targets for each 64 root causes.
     #[must_use]
@@ -64,7 +63,7 @@ impl Report {
             }
             let phony = graph.flags(target).phony;
             let counts = !phony && listed(target);
-            report.n_targets += usize::from(counts);
+            report.n_targets += usize::from(!phony);
             let verdict = decision.verdict(target);
             match verdict {
                 Verdict::Fresh => continue,

@@ -1,0 +1,615 @@
+//! A ninja build directory: its manifest and its logs, read once, and what a question about it needs.
+
+use crate::build_log;
+use crate::depfile;
+use crate::deps_log::DepsLog;
+use crate::dyndep;
+use crate::error::{Error, os_message};
+use crate::manifest::{Manifest, leading_number};
+use crate::scope::Symbol;
+use crate::version::NinjaVersion;
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use upcheck::collect::{Disk, collect};
+use upcheck::{
+    Decision, Dyndep, FileId, Flags, Graph, History, Mode, Plan, Record, Snapshot, Stop, TargetId, Unknown,
+    path,
+};
+
+/// What to read, and by whose rules.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The manifest, relative to the build directory.
+    pub manifest: Vec<u8>,
+    /// Whose rules hold; `None`: those of the ninja whose log is found.
+    pub version: Option<NinjaVersion>,
+    /// The most threads to use; 0 for one per core.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { manifest: b"build.ninja".to_vec(), version: None, threads: 0 }
+    }
+}
+
+/// A build directory whose manifest and logs were read.
+pub struct Build {
+    pub(crate) manifest: Manifest,
+    pub(crate) history: History,
+    manifest_file: Option<FileId>,
+    manifest_path: Vec<u8>,
+    version: NinjaVersion,
+    log_version: Option<u32>,
+    deps_log: DepsLog,
+    /// The file of each path in the deps log.
+    deps_files: Vec<FileId>,
+    /// The deps log's number of a file, for the outputs in it.
+    deps_numbers: HashMap<FileId, usize>,
+    /// Log entries about paths that nothing names so far.
+    stray_records: HashMap<Box<[u8]>, Record>,
+    /// Files that can be asked for by name.
+    n_known_files: usize,
+    /// Indexed by target: whether it was described.
+    described: Vec<bool>,
+    /// Files that a question asked so far needs.
+    wanted: Vec<FileId>,
+    is_wanted: Vec<bool>,
+    warnings: Vec<String>,
+    threads: usize,
+}
+
+/// What is known of one target beyond its place in the graph, found without touching shared tables.
+struct Details {
+    flags: Flags,
+    hash: Option<u64>,
+    deps: Deps,
+}
+
+enum Deps {
+    Untracked,
+    FromLog,
+    Unknown(Unknown),
+    /// Canonical paths.
+    Inputs(Vec<Vec<u8>>),
+}
+
+impl Build {
+    /// Reads the manifest and the logs of the build directory at the disk's base. Nothing else is read, and
+    /// nothing is written.
+    ///
+    /// # Errors
+    /// When the manifest cannot be read or has a syntax error, or a log exists but cannot be read. A damaged
+    /// log is no error: what it no longer says is stale.
+    pub fn load(disk: &dyn Disk, options: &Options) -> Result<Self, Error> {
+        let mut manifest = Manifest::load(disk, &options.manifest)?;
+        let builddir = manifest.variable("builddir");
+        let in_builddir = |name: &str| {
+            let mut path = builddir.clone();
+            if !path.is_empty() {
+                path.push(b'/');
+            }
+            path.extend_from_slice(name.as_bytes());
+            path
+        };
+        let log = read_if_there(disk, "loading build log", &in_builddir(".ninja_log"))?;
+        let deps = read_if_there(disk, "loading deps log", &in_builddir(".ninja_deps"))?;
+        let log_version = log.as_deref().and_then(build_log::log_version);
+        let found = NinjaVersion::from_log_version(log_version.unwrap_or(u32::MAX));
+        let version = options.version.unwrap_or(found);
+        let mut manifest_path = options.manifest.clone();
+        path::canonicalize(&mut manifest_path);
+        let mut build = Self {
+            manifest_file: manifest.graph.files.lookup(&manifest_path),
+            warnings: std::mem::take(&mut manifest.warnings),
+            manifest,
+            history: History::default(),
+            manifest_path,
+            version,
+            log_version,
+            deps_log: DepsLog::default(),
+            deps_files: Vec::new(),
+            deps_numbers: HashMap::new(),
+            stray_records: HashMap::new(),
+            n_known_files: 0,
+            described: Vec::new(),
+            wanted: Vec::new(),
+            is_wanted: Vec::new(),
+            threads: match options.threads {
+                0 => std::thread::available_parallelism().map_or(1, Into::into),
+                given => given,
+            },
+        };
+        build.check_required_version(options.version.is_some())?;
+        build.take_log(&log.unwrap_or_default());
+        build.take_deps_log(deps);
+        build.n_known_files = build.manifest.graph.files.len();
+        Ok(build)
+    }
+
+    /// The graph that the manifest describes.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.manifest.graph
+    }
+
+    /// What the logs, depfiles and dyndep files say, as far as it was needed.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Whose rules hold.
+    #[must_use]
+    pub fn version(&self) -> NinjaVersion {
+        self.version
+    }
+
+    /// The version of the build log; `None` where there is none.
+    #[must_use]
+    pub fn log_version(&self) -> Option<u32> {
+        self.log_version
+    }
+
+    /// The manifest's own file, if some statement names it.
+    #[must_use]
+    pub fn manifest_file(&self) -> Option<FileId> {
+        self.manifest_file
+    }
+
+    /// The manifest's path, canonical.
+    #[must_use]
+    pub fn manifest_path(&self) -> &[u8] {
+        &self.manifest_path
+    }
+
+    /// Every manifest file that was read, in order.
+    pub fn sources(&self) -> impl Iterator<Item = &[u8]> {
+        self.manifest.sources.iter().map(Vec::as_slice)
+    }
+
+    /// Oddities that did not keep the build from being judged.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Whether some statement of the manifest names `file`; otherwise only logs and depfiles do.
+    #[must_use]
+    pub fn is_named(&self, file: FileId) -> bool {
+        file.index() < self.manifest.n_named_files
+    }
+
+    /// The command line of a target, as ninja would run it; empty for a phony one.
+    ///
+    /// # Errors
+    /// When the rule's variables expand to each other without end.
+    pub fn command(&self, target: TargetId) -> Result<Vec<u8>, Error> {
+        self.binding(target, Symbol::COMMAND, true)
+    }
+
+    /// The name of a target's rule.
+    #[must_use]
+    pub fn rule_name(&self, target: TargetId) -> &[u8] {
+        self.manifest.rule_name(target)
+    }
+
+    pub(crate) fn binding(&self, target: TargetId, symbol: Symbol, escape: bool) -> Result<Vec<u8>, Error> {
+        self.manifest.binding(target, symbol, escape, self.version == NinjaVersion::V1_11)
+    }
+
+    // ---- the logs -----------------------------------------------------------------------------------
+
+    /// Ninja refuses a manifest that asks for a newer one. Without being told the version, a log of version 7
+    /// may well be that newer one's.
+    fn check_required_version(&self, told: bool) -> Result<(), Error> {
+        if !told {
+            return Ok(());
+        }
+        for required in &self.manifest.required_versions {
+            let mut numbers = required.split('.').map(|part| leading_number(part.as_bytes()));
+            let asked = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+            let (major, minor) = self.version.number();
+            if asked > (i64::from(major), i64::from(minor)) {
+                return Err(Error::Refused(format!(
+                    "ninja version ({}) incompatible with build file ninja_required_version version \
+                     ({required}).",
+                    self.version
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn take_log(&mut self, bytes: &[u8]) {
+        let Some(log_version) = self.log_version else { return };
+        if !self.version.accepts_log(log_version) {
+            let version = self.version;
+            self.warnings.push(format!(
+                "the build log has version {log_version}; ninja {version} would throw it away and start over"
+            ));
+            return;
+        }
+        let files = &self.manifest.graph.files;
+        for (output, record) in build_log::entries(bytes) {
+            match files.lookup(output) {
+                Some(file) => self.history.set_record(file, record),
+                None => {
+                    self.stray_records.insert(output.into(), record);
+                }
+            }
+        }
+    }
+
+    fn take_deps_log(&mut self, bytes: Option<Vec<u8>>) {
+        let Some(bytes) = bytes else { return };
+        let log = DepsLog::read(bytes);
+        if log.version() != Some(4) {
+            self.warnings.push(match log.version() {
+                Some(version) => {
+                    format!("the deps log has version {version}, not 4; ninja would throw it away")
+                }
+                None => "the deps log has no proper header; ninja would throw it away".into(),
+            });
+            return;
+        }
+        if let Some(offset) = log.damaged_at() {
+            self.warnings
+                .push(format!("the deps log is damaged at byte {offset}; what follows is not believed"));
+        }
+        let files = &mut self.manifest.graph.files;
+        self.deps_files = log.paths().map(|path| files.intern(path)).collect();
+        for (number, &file) in self.deps_files.iter().enumerate() {
+            self.deps_numbers.insert(file, number);
+        }
+        self.deps_log = log;
+    }
+
+    // ---- targets by name ----------------------------------------------------------------------------
+
+    /// The file that a request names: a path, or `path^` for the first output of the first target using it.
+    ///
+    /// # Errors
+    /// When there is no such file; with a near miss, if there is one.
+    pub fn resolve(&self, request: &[u8]) -> Result<FileId, Error> {
+        if request.is_empty() {
+            return Err(Error::Refused("empty path".into()));
+        }
+        let mut path = request.to_vec();
+        path::canonicalize(&mut path);
+        let wants_user = path.last() == Some(&b'^');
+        if wants_user {
+            path.pop();
+        }
+        let shown = String::from_utf8_lossy(&path);
+        let known = self.graph().files.lookup(&path).filter(|file| file.index() < self.n_known_files);
+        let Some(file) = known else {
+            let hint = match path.as_slice() {
+                b"clean" => ", did you mean 'ninja -t clean'?".into(),
+                b"help" => ", did you mean 'ninja -h'?".into(),
+                _ => self.near_miss(&shown).map_or(String::new(), |near| format!(", did you mean '{near}'?")),
+            };
+            return Err(Error::Refused(format!("unknown target '{shown}'{hint}")));
+        };
+        if !wants_user {
+            return Ok(file);
+        }
+        let user = self.graph().users().of(file).first().copied();
+        let output = match user {
+            Some(user) => self.graph().outputs(user).first().copied(),
+            None => self.first_discoverer(file),
+        };
+        output.ok_or_else(|| Error::Refused(format!("'{shown}' has no out edge")))
+    }
+
+    /// The files that hold when nobody names a target: the defaults, else all outputs that nothing uses.
+    ///
+    /// # Errors
+    /// When there are targets, but each is used by another.
+    pub fn default_requests(&self) -> Result<Vec<FileId>, Error> {
+        if !self.manifest.defaults.is_empty() {
+            return Ok(self.manifest.defaults.clone());
+        }
+        let graph = self.graph();
+        let mut used = vec![false; graph.files.len()];
+        for target in graph.targets() {
+            for input in graph.ordering_inputs(target) {
+                used[input.index()] = true;
+            }
+        }
+        let outputs = graph.targets().flat_map(|target| graph.outputs(target));
+        let roots: Vec<_> = outputs.copied().filter(|output| !used[output.index()]).collect();
+        if roots.is_empty() && graph.n_targets() > 0 {
+            return Err(Error::Refused("could not determine root nodes of build graph".into()));
+        }
+        Ok(roots)
+    }
+
+    /// Whether nobody names a default, so that everything nothing else uses is one.
+    #[must_use]
+    pub fn default_requests_are_roots(&self) -> bool {
+        self.manifest.defaults.is_empty()
+    }
+
+    fn near_miss(&self, path: &str) -> Option<String> {
+        let known = self.graph().files.ids().take(self.n_known_files);
+        known
+            .map(|file| String::from_utf8_lossy(self.graph().files.path(file)))
+            .filter(|known| known.len().abs_diff(path.len()) <= 3)
+            .map(|known| (strsim::levenshtein(&known, path), known))
+            .filter(|(distance, _)| *distance <= 3)
+            .min_by_key(|(distance, _)| *distance)
+            .map(|(_, known)| known.into_owned())
+    }
+
+    /// The first output in the deps log that discovered `file`.
+    fn first_discoverer(&self, file: FileId) -> Option<FileId> {
+        let number = self.deps_numbers.get(&file)?;
+        (0..self.deps_files.len())
+            .find(|&output| {
+                self.deps_log.record(output).is_some_and(|(_, mut inputs)| inputs.any(|i| i == *number))
+            })
+            .map(|output| self.deps_files[output])
+    }
+
+    // ---- description --------------------------------------------------------------------------------
+
+    /// Finds out all that the requests, and the manifest itself, need: command hashes, discovered inputs, dyndep files. Reads depfiles and
+    /// dyndep files, in parallel; what was described before costs nothing.
+    ///
+    /// # Errors
+    /// When a rule's variables expand to each other without end.
+    pub fn describe(&mut self, disk: &dyn Disk, requests: &[FileId]) -> Result<(), Error> {
+        self.described.resize(self.graph().n_targets(), false);
+        let mut reach: Vec<FileId> = requests.iter().copied().chain(self.manifest_file).collect();
+        while !reach.is_empty() {
+            let wave = self.close_over(&mut reach, disk);
+            for (target, details) in self.details(disk, &wave)? {
+                self.adopt(target, details, &mut reach);
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows the manifest's own edges from `reach`, which it empties. The targets met for the first time.
+    fn close_over(&mut self, reach: &mut Vec<FileId>, disk: &dyn Disk) -> Vec<TargetId> {
+        let mut wave = Vec::new();
+        while let Some(file) = reach.pop() {
+            self.want(file);
+            let Some(target) = self.manifest.graph.producer(file) else { continue };
+            if std::mem::replace(&mut self.described[target.index()], true) {
+                continue;
+            }
+            wave.push(target);
+            for &output in self.manifest.graph.outputs(target) {
+                want(&mut self.is_wanted, &mut self.wanted, output);
+            }
+            reach.extend_from_slice(self.manifest.graph.ordering_inputs(target));
+            reach.extend_from_slice(self.manifest.graph.validations(target));
+            if let Some(dyndep) = self.manifest.graph.dyndep(target) {
+                self.load_dyndep(disk, dyndep, reach);
+            }
+        }
+        wave
+    }
+
+    fn want(&mut self, file: FileId) {
+        want(&mut self.is_wanted, &mut self.wanted, file);
+    }
+
+    fn load_dyndep(&mut self, disk: &dyn Disk, file: FileId, reach: &mut Vec<FileId>) {
+        if self.history.dyndep(file).is_some() {
+            return;
+        }
+        let file_path = self.graph().files.path(file).to_vec();
+        let dyndep = match disk.read(&file_path) {
+            Ok(text) => match dyndep::parse(&mut self.manifest.graph, file, &text) {
+                Ok(entries) => Dyndep::Loaded(entries),
+                Err(message) => Dyndep::Broken(message.into()),
+            },
+            Err(error) => {
+                let shown = String::from_utf8_lossy(&file_path);
+                Dyndep::Broken(format!("loading '{shown}': {}", os_message(&error)).into())
+            }
+        };
+        if let Dyndep::Loaded(entries) = &dyndep {
+            for entry in entries {
+                for &output in &entry.outputs {
+                    let output_path = self.manifest.graph.files.path(output);
+                    if let Some(record) = self.stray_records.get(output_path) {
+                        self.history.set_record(output, *record);
+                    }
+                }
+                reach.extend_from_slice(&entry.inputs);
+                reach.extend_from_slice(&entry.outputs);
+            }
+        }
+        self.history.set_dyndep(file, dyndep);
+    }
+
+    /// Looks into targets, spread over threads.
+    fn details(&self, disk: &dyn Disk, wave: &[TargetId]) -> Result<Vec<(TargetId, Details)>, Error> {
+        /// Below this a thread costs more than it saves.
+        const TARGETS_PER_THREAD: usize = 500;
+        let n_threads = self.threads.min(wave.len() / TARGETS_PER_THREAD + 1);
+        let share = wave.len().div_ceil(n_threads).max(1);
+        let look = |targets: &[TargetId]| -> Result<Vec<_>, Error> {
+            targets.iter().map(|&target| Ok((target, self.detail(disk, target)?))).collect()
+        };
+        if n_threads == 1 {
+            return look(wave);
+        }
+        std::thread::scope(|scope| {
+            let workers: Vec<_> =
+                wave.chunks(share).map(|targets| scope.spawn(move || look(targets))).collect();
+            let mut all = Vec::with_capacity(wave.len());
+            for worker in workers {
+                match worker.join() {
+                    Ok(found) => all.append(&mut found?),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            Ok(all)
+        })
+    }
+
+    fn detail(&self, disk: &dyn Disk, target: TargetId) -> Result<Details, Error> {
+        let is_set = |symbol| Ok::<_, Error>(!self.binding(target, symbol, true)?.is_empty());
+        let phony = self.graph().flags(target).phony;
+        let flags = Flags { phony, restat: is_set(Symbol::RESTAT)?, generator: is_set(Symbol::GENERATOR)? };
+        let hash = match phony || flags.generator {
+            true => None,
+            false => Some(self.version.hash_command(&self.command_with_rspfile(target)?)),
+        };
+        let deps = if is_set(Symbol::DEPS)? {
+            Deps::FromLog
+        } else {
+            let depfile = self.binding(target, Symbol::DEPFILE, false)?;
+            if depfile.is_empty() { Deps::Untracked } else { self.read_depfile(disk, target, depfile) }
+        };
+        Ok(Details { flags, hash, deps })
+    }
+
+    /// What the command's hash is taken of.
+    fn command_with_rspfile(&self, target: TargetId) -> Result<Vec<u8>, Error> {
+        let mut command = self.command(target)?;
+        let content = self.binding(target, Symbol::RSPFILE_CONTENT, true)?;
+        if !content.is_empty() {
+            command.extend_from_slice(b";rspfile=");
+            command.extend_from_slice(&content);
+        }
+        Ok(command)
+    }
+
+    fn read_depfile(&self, disk: &dyn Disk, target: TargetId, depfile: Vec<u8>) -> Deps {
+        let broken = |message: String| Deps::Unknown(Unknown::Broken { message: message.into() });
+        let shown = String::from_utf8_lossy(&depfile);
+        let bytes = match disk.read(&depfile) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return broken(format!("loading '{shown}': {}", os_message(&error))),
+        };
+        if bytes.is_empty() {
+            return Deps::Unknown(Unknown::NoDepfile { depfile: depfile.into() });
+        }
+        let mut parsed = match depfile::parse(&bytes, self.version) {
+            Ok(parsed) => parsed,
+            Err(message) => return broken(format!("{shown}: {message}")),
+        };
+        let Some(first) = parsed.outputs.first_mut() else {
+            return broken(format!("{shown}: no outputs declared"));
+        };
+        path::canonicalize(first);
+        if first != self.graph().name(target) {
+            let names = std::mem::take(first).into();
+            return Deps::Unknown(Unknown::OtherOutput { depfile: depfile.into(), names });
+        }
+        let outputs = self.graph().outputs(target);
+        let is_output = |name: &Vec<u8>| outputs.iter().any(|&file| self.graph().files.path(file) == name);
+        if let Some(other) = parsed.outputs.iter().find(|name| !is_output(name)) {
+            return broken(format!(
+                "{shown}: depfile mentions '{}' as an output, but no such output was declared",
+                String::from_utf8_lossy(other)
+            ));
+        }
+        for input in &mut parsed.inputs {
+            path::canonicalize(input);
+        }
+        Deps::Inputs(parsed.inputs)
+    }
+
+    /// Puts what was found out about a target into the tables. What it discovered is reached from now on.
+    fn adopt(&mut self, target: TargetId, details: Details, reach: &mut Vec<FileId>) {
+        self.manifest.graph.set_flags(target, details.flags);
+        if let Some(hash) = details.hash {
+            self.history.set_command_hash(target, hash);
+        }
+        match details.deps {
+            Deps::Untracked => return,
+            Deps::Unknown(why) => self.history.set_discovered_unknown(target, why),
+            Deps::Inputs(paths) => {
+                let files = &mut self.manifest.graph.files;
+                let inputs = paths.iter().map(|path| files.intern(path));
+                self.history.set_discovered_inputs(target, inputs, None);
+            }
+            Deps::FromLog => {
+                let output = self.manifest.graph.outputs(target).first();
+                let number = output.and_then(|output| self.deps_numbers.get(output));
+                match number.and_then(|&number| self.deps_log.record(number)) {
+                    Some((mtime, inputs)) => {
+                        let inputs = inputs.map(|number| self.deps_files[number]);
+                        self.history.set_discovered_inputs(target, inputs, Some(mtime));
+                    }
+                    None => self.history.set_discovered_unknown(target, Unknown::NotRecorded),
+                }
+            }
+        }
+        for &input in self.history.discovered_inputs(target) {
+            if want(&mut self.is_wanted, &mut self.wanted, input) {
+                reach.push(input);
+            }
+        }
+    }
+
+    // ---- answers ------------------------------------------------------------------------------------
+
+    /// Asks the disk about everything that was described, each file once.
+    #[must_use]
+    pub fn collect(&self, disk: &dyn Disk) -> Snapshot {
+        let plan = Plan::new(&self.graph().files, self.wanted.iter().copied());
+        collect(disk, &self.graph().files, &plan, self.threads)
+    }
+
+    /// Judges the requests, and the manifest's own target last. What stands in the way of one answer does not
+    /// stand in the way of the others.
+    ///
+    /// # Errors
+    /// When targets depend on each other.
+    pub fn decide<'a>(&'a self, snapshot: &'a Snapshot, requests: &[FileId]) -> Result<Decision<'a>, Error> {
+        let mut decision = Decision::new(self.graph(), &self.history, snapshot, Mode::LookPast);
+        let all: Vec<_> = requests.iter().copied().chain(self.manifest_file).collect();
+        decision.judge_all(&all).map_err(|stop| self.explain_stop(&stop))?;
+        Ok(decision)
+    }
+
+    /// What ninja would say about what stopped a walk.
+    pub(crate) fn explain_stop(&self, stop: &Stop) -> Error {
+        let shown = |file: FileId| String::from_utf8_lossy(self.graph().files.path(file)).into_owned();
+        Error::Refused(match stop {
+            Stop::Cycle(files) => {
+                let names: Vec<_> = files.iter().map(|&file| shown(file)).collect();
+                format!("dependency cycle: {}", names.join(" -> "))
+            }
+            Stop::Unreadable { path, errno } => {
+                let cause = os_message(&std::io::Error::from_raw_os_error(*errno));
+                format!("stat({}): {cause}", shown(*path))
+            }
+            Stop::Broken(message) => message.to_string(),
+            _ => String::new(),
+        })
+    }
+}
+
+/// Whether the file was not wanted before.
+fn want(is_wanted: &mut Vec<bool>, wanted: &mut Vec<FileId>, file: FileId) -> bool {
+    if is_wanted.len() <= file.index() {
+        is_wanted.resize((file.index() + 1).next_power_of_two(), false);
+    }
+    let first = !std::mem::replace(&mut is_wanted[file.index()], true);
+    if first {
+        wanted.push(file);
+    }
+    first
+}
+
+fn read_if_there(
+    disk: &dyn Disk,
+    operation: &'static str,
+    file_path: &[u8],
+) -> Result<Option<Vec<u8>>, Error> {
+    match disk.read(file_path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::Read { operation, path: file_path.to_vec(), cause }),
+    }
+}

@@ -1,0 +1,248 @@
+//! `.ninja_deps`: the inputs that commands discovered, for targets with `deps = gcc` or `msvc`.
+//!
+//! # Format
+//!
+//! Binary, little-endian, appended to by ninja. The twelve bytes `# ninjadeps\n`, a 32-bit version, then
+//! records. A record begins with a 32-bit word: its size in bytes in the low 31 bits (at most 2^19 - 1), and
+//! in the top bit its kind.
+//!
+//! | kind | content |
+//! |---|---|
+//! | path (0) | the path, 0 to 3 NUL bytes that pad it to a multiple of four, the complement of its number |
+//! | deps (1) | number of the output's path, its mtime when recorded, numbers of the inputs' paths |
+//!
+//! Paths are numbered from 0 as they come, and no path comes twice. The mtime is 64 bits of nanoseconds since
+//! 1970 in version 4, lower half first; 32 bits of seconds in version 3. The last deps record of an output
+//! counts. From the first record that breaks a rule on, nothing is believed (ninja cuts the file off there).
+//!
+//! Ninja 1.11 and later throw every version but 4 away.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+const HEADER: &[u8] = b"# ninjadeps\n";
+const LARGEST_RECORD: usize = (1 << 19) - 1;
+const IS_DEPS: u32 = 1 << 31;
+
+/// A deps log, read but not yet matched with a graph.
+#[derive(Debug, Default)]
+pub struct DepsLog {
+    bytes: Vec<u8>,
+    version: Option<u32>,
+    /// Where each path stands in `bytes`, by number.
+    paths: Vec<Range<usize>>,
+    /// Where each output's last record stands: the words after the size. By path number.
+    records: Vec<Option<Range<usize>>>,
+    damaged_at: Option<usize>,
+}
+
+impl DepsLog {
+    /// Reads a log. Cost: one scan; keeps `bytes`. Damage ends the log early, it is no error.
+    #[must_use]
+    pub fn read(bytes: Vec<u8>) -> Self {
+        let mut log = Self { bytes, ..Self::default() };
+        let Some(after_header) = log.bytes.strip_prefix(HEADER) else { return log };
+        let Some(version) = after_header.first_chunk().map(|word| u32::from_le_bytes(*word)) else {
+            return log;
+        };
+        log.version = Some(version);
+        if !matches!(version, 3 | 4) {
+            return log;
+        }
+        (log.paths, log.records, log.damaged_at) = scan(&log.bytes, log.mtime_words());
+        log
+    }
+
+    /// The version in the header; `None` without a proper header.
+    #[must_use]
+    pub fn version(&self) -> Option<u32> {
+        self.version
+    }
+
+    /// Offset of the first record that breaks a rule, in bytes.
+    #[must_use]
+    pub fn damaged_at(&self) -> Option<usize> {
+        self.damaged_at
+    }
+
+    /// All paths, by number.
+    pub fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.paths.iter().map(|range| &self.bytes[range.clone()])
+    }
+
+    /// The last record of the output whose path has this number: its mtime in nanoseconds since 1970, and the
+    /// numbers of its inputs' paths.
+    #[must_use]
+    pub fn record(&self, output: usize) -> Option<(i64, impl Iterator<Item = usize> + use<'_>)> {
+        let words = self.bytes[self.records.get(output)?.clone()?].as_chunks::<4>().0;
+        let mtime = match (self.version, words.get(1), words.get(2)) {
+            (Some(3), Some(seconds), _) => {
+                i64::from(i32::from_le_bytes(*seconds)).saturating_mul(1_000_000_000)
+            }
+            (_, Some(low), Some(high)) => {
+                i64::from(u32::from_le_bytes(*low)) | (i64::from(i32::from_le_bytes(*high)) << 32)
+            }
+            _ => return None,
+        };
+        let inputs = words.get(1 + self.mtime_words()..).unwrap_or_default();
+        Some((mtime, inputs.iter().map(|word| u32::from_le_bytes(*word) as usize)))
+    }
+
+    fn mtime_words(&self) -> usize {
+        if self.version == Some(3) { 1 } else { 2 }
+    }
+}
+
+/// Where paths and records stand, and where the first bad record does.
+type Places = (Vec<Range<usize>>, Vec<Option<Range<usize>>>, Option<usize>);
+
+fn scan(bytes: &[u8], mtime_words: usize) -> Places {
+    let (mut paths, mut records) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::new();
+    let mut at = HEADER.len() + 4;
+    while at < bytes.len() {
+        let Some((record, end)) = read_record(bytes, at, paths.len(), mtime_words) else {
+            return (paths, records, Some(at));
+        };
+        match record {
+            Parsed::Path(path) => {
+                if !seen.insert(&bytes[path.clone()]) {
+                    return (paths, records, Some(at));
+                }
+                paths.push(path);
+                records.push(None);
+            }
+            Parsed::Deps { output, words } => records[output] = Some(words),
+        }
+        at = end;
+    }
+    (paths, records, None)
+}
+
+enum Parsed {
+    Path(Range<usize>),
+    Deps { output: usize, words: Range<usize> },
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
+}
+
+/// The record at `at`, and where it ends; `None` where it breaks a rule.
+fn read_record(bytes: &[u8], at: usize, n_paths: usize, mtime_words: usize) -> Option<(Parsed, usize)> {
+    let head = word(bytes, at)?;
+    let size = (head & !IS_DEPS) as usize;
+    let start = at + 4;
+    let end = start + size;
+    if size == 0 || size > LARGEST_RECORD || end > bytes.len() {
+        return None;
+    }
+    if head & IS_DEPS == 0 {
+        let mut path = start..end.checked_sub(4).filter(|&end| end > start)?;
+        if word(bytes, path.end)? != !upcheck::narrow(n_paths) {
+            return None;
+        }
+        for _ in 0..3 {
+            if path.len() > 1 && bytes[path.end - 1] == 0 {
+                path.end -= 1;
+            }
+        }
+        return Some((Parsed::Path(path), end));
+    }
+    let words = bytes[start..end].as_chunks::<4>().0;
+    if !size.is_multiple_of(4) || words.len() < 1 + mtime_words {
+        return None;
+    }
+    let inputs = &words[1 + mtime_words..];
+    if inputs.iter().any(|input| u32::from_le_bytes(*input) as usize >= n_paths) {
+        return None;
+    }
+    let output = u32::from_le_bytes(words[0]) as usize;
+    // Ninja would accept a number that no path has had yet; nothing ever writes one.
+    (output < n_paths).then_some((Parsed::Deps { output, words: start..end }, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path_record(path: &[u8], number: u32) -> Vec<u8> {
+        let padded = path.len().next_multiple_of(4);
+        let mut record = upcheck::narrow(padded + 4).to_le_bytes().to_vec();
+        record.extend_from_slice(path);
+        record.resize(4 + padded, 0);
+        record.extend_from_slice(&(!number).to_le_bytes());
+        record
+    }
+
+    fn deps_record(words: &[u32]) -> Vec<u8> {
+        let head = IS_DEPS | upcheck::narrow(words.len() * 4);
+        [head].iter().chain(words).flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    fn log(version: u32, records: &[Vec<u8>]) -> Vec<u8> {
+        [HEADER, &version.to_le_bytes(), &records.concat()].concat()
+    }
+
+    fn inputs(log: &DepsLog, output: usize) -> Option<(i64, Vec<usize>)> {
+        log.record(output).map(|(mtime, inputs)| (mtime, inputs.collect()))
+    }
+
+    #[test]
+    fn the_last_record_of_an_output_counts() {
+        let bytes = log(
+            4,
+            &[
+                path_record(b"out", 0),
+                path_record(b"in.h", 1),
+                deps_record(&[0, 1, 0, 1]),
+                path_record(b"b", 2),
+                deps_record(&[0, 5, 1, 1, 2]),
+            ],
+        );
+        let log = DepsLog::read(bytes);
+        assert_eq!(log.damaged_at(), None);
+        assert_eq!(log.paths().collect::<Vec<_>>(), [&b"out"[..], b"in.h", b"b"]);
+        assert_eq!(inputs(&log, 0), Some(((1 << 32) + 5, vec![1, 2])));
+        assert_eq!(inputs(&log, 1), None);
+        assert_eq!(inputs(&log, 9), None);
+    }
+
+    #[test]
+    fn version_three_counts_seconds() {
+        let bytes = log(3, &[path_record(b"o", 0), path_record(b"i", 1), deps_record(&[0, 7, 1])]);
+        assert_eq!(inputs(&DepsLog::read(bytes), 0), Some((7_000_000_000, vec![1])));
+    }
+
+    #[test]
+    fn nothing_after_the_first_bad_record_is_believed() {
+        let good = [path_record(b"o", 0), deps_record(&[0, 1, 0])].concat();
+        let after = deps_record(&[0, 2, 0]);
+        for bad in [
+            path_record(b"wrong number", 7),
+            path_record(b"o", 1),
+            deps_record(&[0, 1, 0, 1]),
+            deps_record(&[0, 1]),
+            deps_record(&[3, 1, 0]),
+            vec![0, 0, 0, 0],
+            vec![0xff, 0xff, 0xff, 0x7f],
+            vec![6, 0, 0, 0x80, 0, 0, 0, 0, 0, 0],
+            vec![4, 0, 0, 0, 1, 2, 3, 4],
+        ] {
+            let bytes = log(4, &[good.clone(), bad.clone(), after.clone()]);
+            let log = DepsLog::read(bytes);
+            assert_eq!(log.damaged_at(), Some(16 + good.len()), "{bad:?}");
+            assert_eq!(inputs(&log, 0), Some((1, vec![])), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_log_cut_off_anywhere_is_read_up_to_there() {
+        let records = [path_record(b"out", 0), path_record(b"in", 1), deps_record(&[0, 1, 0, 1])];
+        let bytes = log(4, &records);
+        for length in 0..bytes.len() {
+            let log = DepsLog::read(bytes[..length].to_vec());
+            assert_eq!(inputs(&log, 0), None, "{length}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Ninja build directories for [`upcheck`].
+//!
+//! ```no_run
+//! use upcheck::{Report, collect};
+//! use upcheck_ninja::{Build, Options};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let disk = collect::os_disk("build".as_ref())?;
+//! let mut build = Build::load(&disk, &Options::default())?;
+//! let requests = build.default_requests()?;
+//! build.describe(&disk, &requests)?;
+//! let snapshot = build.collect(&disk);
+//! let decision = build.decide(&snapshot, &requests)?;
+//! let report = Report::new(&decision, build.graph(), |_| true);
+//! println!("{} of {} targets are stale", report.n_stale, report.n_targets);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Whoever wants what `ninja -n` says, its errors and its early stops included, calls [`dry_run`].
+
+mod build;
+pub mod build_log;
+pub mod command_hash;
+pub mod depfile;
+pub mod deps_log;
+mod dry_run;
+mod dyndep;
+mod error;
+mod lexer;
+mod manifest;
+mod scope;
+mod version;
+
+pub use build::{Build, Options};
+pub use dry_run::{DryRun, dry_run};
+pub use error::{Error, SyntaxError, os_message};
+pub use version::NinjaVersion;

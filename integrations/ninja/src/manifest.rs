@@ -1,0 +1,539 @@
+//! build.ninja: statements become targets of a graph, as they are read.
+
+use crate::error::{Error, SyntaxError};
+use crate::lexer::{Lexer, Piece, Token};
+use crate::scope::{ROOT, ScopeId, Scopes, Symbol, TargetPaths, TargetScope};
+use std::collections::HashSet;
+use std::ops::Range;
+use upcheck::collect::Disk;
+use upcheck::{FileId, Flags, Graph, TargetDesc, TargetId, path};
+
+/// A manifest and all files it includes.
+pub(crate) struct Manifest {
+    pub(crate) graph: Graph,
+    pub(crate) scopes: Scopes,
+    /// Indexed by target.
+    rows: Vec<Row>,
+    pub(crate) defaults: Vec<FileId>,
+    /// What `ninja_required_version` asked for, the first value that ninja `1.13` would refuse first.
+    pub(crate) required_versions: Vec<String>,
+    /// Every manifest file, in the order of reading.
+    pub(crate) sources: Vec<Vec<u8>>,
+    pub(crate) warnings: Vec<String>,
+    /// Files known when the manifest had been read: those that some statement names.
+    pub(crate) n_named_files: usize,
+}
+
+/// What a target needs beside its place in the graph.
+struct Row {
+    scope: TargetScope,
+    n_explicit_outputs: u32,
+}
+
+/// How deep files may include each other. Ninja has no limit, and dies of a file that includes itself.
+const DEEPEST_INCLUDE: usize = 200;
+
+impl Manifest {
+    /// Reads `path` and whatever it includes. Cost: linear in their size.
+    pub(crate) fn load(disk: &dyn Disk, path: &[u8]) -> Result<Self, Error> {
+        let mut manifest = Self {
+            graph: Graph::default(),
+            scopes: Scopes::new(),
+            rows: Vec::new(),
+            defaults: Vec::new(),
+            required_versions: Vec::new(),
+            sources: Vec::new(),
+            warnings: Vec::new(),
+            n_named_files: 0,
+        };
+        let text = disk.read(path).map_err(|cause| Error::Read {
+            operation: "loading",
+            path: path.to_vec(),
+            cause,
+        })?;
+        let mut reader =
+            Reader { manifest: &mut manifest, disk, pools: HashSet::new(), buffers: Buffers::default() };
+        reader.pools.insert(b"console".to_vec());
+        reader.file(path, &text, ROOT, 0).map_err(Error::Syntax)?;
+        manifest.n_named_files = manifest.graph.files.len();
+        Ok(manifest)
+    }
+
+    /// The value of a top-level variable of the first file, after everything was read.
+    pub(crate) fn variable(&mut self, name: &str) -> Vec<u8> {
+        let symbol = self.scopes.symbol(name.as_bytes());
+        self.scopes.variable(ROOT, symbol).to_vec()
+    }
+
+    /// The value of a binding of a target, with `$in` and `$out` escaped for a shell or not.
+    pub(crate) fn binding(
+        &self,
+        target: TargetId,
+        symbol: Symbol,
+        escape: bool,
+        eager_cycles: bool,
+    ) -> Result<Vec<u8>, Error> {
+        let row = &self.rows[target.index()];
+        let mut value = Vec::new();
+        if self.scopes.may_be_bound(row.scope, symbol) {
+            let n_outputs = row.n_explicit_outputs as usize;
+            let outputs = self.graph.outputs(target);
+            let paths = Paths {
+                graph: &self.graph,
+                inputs: self.graph.explicit_inputs(target),
+                outputs: &outputs[..n_outputs.min(outputs.len())],
+                escape,
+            };
+            self.scopes
+                .evaluate(row.scope, symbol, &paths, eager_cycles, &mut value)
+                .map_err(|cycle| Error::Refused(format!("cycle in rule variables: {}", cycle.0)))?;
+        }
+        Ok(value)
+    }
+
+    /// The name of a target's rule.
+    pub(crate) fn rule_name(&self, target: TargetId) -> &[u8] {
+        self.scopes.rule_name(self.rows[target.index()].scope.rule)
+    }
+}
+
+/// `$in` and `$out` of a target.
+struct Paths<'a> {
+    graph: &'a Graph,
+    inputs: &'a [FileId],
+    outputs: &'a [FileId],
+    escape: bool,
+}
+
+impl Paths<'_> {
+    fn list(&self, files: &[FileId], separator: u8, to: &mut Vec<u8>) {
+        for (position, &file) in files.iter().enumerate() {
+            if position > 0 {
+                to.push(separator);
+            }
+            let path = self.graph.files.path(file);
+            if self.escape {
+                shell_escape(path, to);
+            } else {
+                to.extend_from_slice(path);
+            }
+        }
+    }
+}
+
+impl TargetPaths for Paths<'_> {
+    fn inputs(&self, separator: u8, to: &mut Vec<u8>) {
+        self.list(self.inputs, separator, to);
+    }
+    fn outputs(&self, to: &mut Vec<u8>) {
+        self.list(self.outputs, b' ', to);
+    }
+}
+
+/// Quotes a path for a POSIX shell, if it has to be.
+fn shell_escape(path: &[u8], to: &mut Vec<u8>) {
+    let is_safe = |byte: &u8| byte.is_ascii_alphanumeric() || b"_+-./".contains(byte);
+    if path.iter().all(is_safe) {
+        to.extend_from_slice(path);
+        return;
+    }
+    to.push(b'\'');
+    for &byte in path {
+        if byte == b'\'' {
+            to.extend_from_slice(b"'\\''");
+        } else {
+            to.push(byte);
+        }
+    }
+    to.push(b'\'');
+}
+
+type Outcome<T> = Result<T, Box<SyntaxError>>;
+
+struct Reader<'a> {
+    manifest: &'a mut Manifest,
+    disk: &'a dyn Disk,
+    pools: HashSet<Vec<u8>>,
+    buffers: Buffers,
+}
+
+/// Kept from statement to statement, so that reading one allocates next to nothing.
+#[derive(Default)]
+struct Buffers {
+    pieces: Vec<Piece>,
+    /// The paths of a statement, as runs of `pieces`.
+    outputs: Vec<Range<usize>>,
+    inputs: Vec<Range<usize>>,
+    validations: Vec<Range<usize>>,
+    files: Vec<FileId>,
+    path: Vec<u8>,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, path: &[u8], text: &[u8], scope: ScopeId, depth: usize) -> Outcome<()> {
+        self.manifest.sources.push(path.to_vec());
+        let mut lexer = Lexer::new(path, text);
+        loop {
+            match lexer.token() {
+                Token::Pool => self.pool(&mut lexer, scope)?,
+                Token::Build => self.build(&mut lexer, scope)?,
+                Token::Rule => self.rule(&mut lexer, scope)?,
+                Token::Default => self.default(&mut lexer, scope)?,
+                Token::Ident => {
+                    lexer.unread();
+                    self.variable(&mut lexer, scope)?;
+                }
+                Token::Include => self.include(&mut lexer, scope, scope, depth)?,
+                Token::Subninja => {
+                    let below = self.manifest.scopes.open(scope);
+                    self.include(&mut lexer, scope, below, depth)?;
+                }
+                Token::Newline => {}
+                Token::End => return Ok(()),
+                Token::Error => return lexer.bad_token(),
+                token => return lexer.error(format!("unexpected {}", token.name())),
+            }
+        }
+    }
+
+    /// `name = value`; leaves the value's pieces in the buffer.
+    fn assignment<'t>(&mut self, lexer: &mut Lexer<'t>) -> Outcome<&'t [u8]> {
+        let Some(name) = lexer.ident() else { return lexer.error("expected variable name") };
+        lexer.expect(Token::Equals)?;
+        self.buffers.pieces.clear();
+        lexer.value(&mut self.buffers.pieces)?;
+        Ok(name)
+    }
+
+    /// The value of the pieces in the buffer.
+    fn expanded(&mut self, lexer: &Lexer<'_>, scope: ScopeId) -> Vec<u8> {
+        let mut value = Vec::new();
+        self.manifest.scopes.expand(scope, (0, 0), lexer.text(), &self.buffers.pieces, &mut value);
+        value
+    }
+
+    fn variable(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId) -> Outcome<()> {
+        let name = self.assignment(lexer)?;
+        let value = self.expanded(lexer, scope);
+        if name == b"ninja_required_version" {
+            self.manifest.required_versions.push(String::from_utf8_lossy(&value).into_owned());
+        }
+        let symbol = self.manifest.scopes.symbol(name);
+        self.manifest.scopes.bind(scope, symbol, &value);
+        Ok(())
+    }
+
+    fn pool(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId) -> Outcome<()> {
+        let Some(name) = lexer.ident() else { return lexer.error("expected pool name") };
+        lexer.expect(Token::Newline)?;
+        if self.pools.contains(name) {
+            return lexer.error(format!("duplicate pool '{}'", name.escape_ascii()));
+        }
+        let mut has_depth = false;
+        while lexer.peek(Token::Indent) {
+            let key = self.assignment(lexer)?;
+            if key != b"depth" {
+                return lexer.error(format!("unexpected variable '{}'", key.escape_ascii()));
+            }
+            if leading_number(&self.expanded(lexer, scope)) < 0 {
+                return lexer.error("invalid pool depth");
+            }
+            has_depth = true;
+        }
+        if !has_depth {
+            return lexer.error("expected 'depth =' line");
+        }
+        self.pools.insert(name.to_vec());
+        Ok(())
+    }
+
+    fn rule(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId) -> Outcome<()> {
+        let Some(name) = lexer.ident() else { return lexer.error("expected rule name") };
+        lexer.expect(Token::Newline)?;
+        if self.manifest.scopes.has_own_rule(scope, name) {
+            return lexer.error(format!("duplicate rule '{}'", name.escape_ascii()));
+        }
+        let mut bindings = Vec::new();
+        while lexer.peek(Token::Indent) {
+            let key = self.assignment(lexer)?;
+            let symbol = self.manifest.scopes.symbol(key);
+            if !symbol.is_rule_binding() {
+                return lexer.error(format!("unexpected variable '{}'", key.escape_ascii()));
+            }
+            let parts = self.manifest.scopes.parts(lexer.text(), &self.buffers.pieces);
+            bindings.push((symbol, parts));
+        }
+        let is_empty = |symbol| {
+            let last = bindings.iter().rev().find(|(name, _)| *name == symbol);
+            last.is_none_or(|(_, parts): &(Symbol, Vec<_>)| parts.is_empty())
+        };
+        if is_empty(Symbol::RSPFILE) != is_empty(Symbol::RSPFILE_CONTENT) {
+            return lexer.error("rspfile and rspfile_content need to be both specified");
+        }
+        if is_empty(Symbol::COMMAND) {
+            return lexer.error("expected 'command =' line");
+        }
+        // Having looked, ninja has bound them: variables of these names above the target do not show through.
+        for symbol in [Symbol::RSPFILE, Symbol::RSPFILE_CONTENT] {
+            if bindings.iter().all(|(name, _)| *name != symbol) {
+                bindings.push((symbol, Vec::new()));
+            }
+        }
+        self.manifest.scopes.add_rule(scope, name, bindings);
+        Ok(())
+    }
+
+    fn default(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId) -> Outcome<()> {
+        let mut any = false;
+        loop {
+            self.buffers.pieces.clear();
+            lexer.path(&mut self.buffers.pieces)?;
+            if self.buffers.pieces.is_empty() {
+                break;
+            }
+            any = true;
+            let mut path = self.expanded(lexer, scope);
+            if path.is_empty() {
+                return lexer.error("empty path");
+            }
+            path::canonicalize(&mut path);
+            match self.manifest.graph.files.lookup(&path) {
+                Some(file) => self.manifest.defaults.push(file),
+                None => {
+                    return lexer.error(format!("unknown target '{}'", String::from_utf8_lossy(&path)));
+                }
+            }
+        }
+        if !any {
+            return lexer.error("expected target name");
+        }
+        lexer.expect(Token::Newline)
+    }
+
+    fn include(
+        &mut self,
+        lexer: &mut Lexer<'_>,
+        scope: ScopeId,
+        inner: ScopeId,
+        depth: usize,
+    ) -> Outcome<()> {
+        self.buffers.pieces.clear();
+        lexer.path(&mut self.buffers.pieces)?;
+        let path = self.expanded(lexer, scope);
+        let shown = String::from_utf8_lossy(&path);
+        if depth >= DEEPEST_INCLUDE {
+            return lexer
+                .error(format!("'{shown}' is included {depth} levels deep: does it include itself?"));
+        }
+        let text = match self.disk.read(&path) {
+            Ok(text) => text,
+            Err(error) => {
+                let cause = crate::error::os_message(&error);
+                return lexer.error(format!("loading '{shown}': {cause}"));
+            }
+        };
+        self.file(&path, &text, inner, depth + 1)?;
+        lexer.expect(Token::Newline)
+    }
+
+    fn build(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId) -> Outcome<()> {
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let result = self.build_with(lexer, scope, &mut buffers);
+        self.buffers = buffers;
+        result
+    }
+
+    fn build_with(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId, buffers: &mut Buffers) -> Outcome<()> {
+        let Buffers { pieces, outputs, inputs, validations, files, path } = buffers;
+        pieces.clear();
+        outputs.clear();
+        inputs.clear();
+        validations.clear();
+        paths(lexer, pieces, outputs)?;
+        let n_explicit_outputs = outputs.len();
+        if lexer.peek(Token::Pipe) {
+            paths(lexer, pieces, outputs)?;
+        }
+        if outputs.is_empty() {
+            return lexer.error("expected path");
+        }
+        lexer.expect(Token::Colon)?;
+        let Some(rule_name) = lexer.ident() else { return lexer.error("expected build command name") };
+        let Some(rule) = self.manifest.scopes.rule(scope, rule_name) else {
+            return lexer.error(format!("unknown build rule '{}'", rule_name.escape_ascii()));
+        };
+        paths(lexer, pieces, inputs)?;
+        let n_explicit = inputs.len();
+        if lexer.peek(Token::Pipe) {
+            paths(lexer, pieces, inputs)?;
+        }
+        let n_implicit = inputs.len() - n_explicit;
+        if lexer.peek(Token::Pipe2) {
+            paths(lexer, pieces, inputs)?;
+        }
+        if lexer.peek(Token::PipeAt) {
+            paths(lexer, pieces, validations)?;
+        }
+        lexer.expect(Token::Newline)?;
+
+        let first_binding = self.manifest.scopes.next_target_binding();
+        while lexer.peek(Token::Indent) {
+            let name = self.assignment(lexer)?;
+            let value = self.expanded(lexer, scope);
+            let symbol = self.manifest.scopes.symbol(name);
+            self.manifest.scopes.bind_target(symbol, &value);
+        }
+        let bindings = (first_binding, self.manifest.scopes.next_target_binding());
+        let target_scope = TargetScope { rule, file: scope, bindings };
+
+        self.check_pool(lexer, target_scope)?;
+
+        files.clear();
+        for range in outputs.iter().chain(&*inputs).chain(&*validations) {
+            path.clear();
+            self.manifest.scopes.expand(scope, bindings, lexer.text(), &pieces[range.clone()], path);
+            if path.is_empty() {
+                return lexer.error("empty path");
+            }
+            path::canonicalize(path);
+            files.push(self.manifest.graph.files.intern(path));
+        }
+        let (output_files, rest) = files.split_at(outputs.len());
+        let (input_files, validation_files) = rest.split_at(inputs.len());
+        let (explicit, rest) = input_files.split_at(n_explicit);
+        let (implicit, order_only) = rest.split_at(n_implicit);
+        let phony = self.manifest.scopes.is_phony(rule);
+        let mut desc = TargetDesc {
+            outputs: output_files,
+            explicit,
+            implicit,
+            order_only,
+            validations: validation_files,
+            dyndep: None,
+            flags: Flags { phony, ..Flags::default() },
+        };
+        let cleaned;
+        if phony && outputs.len() == 1 && n_explicit_outputs == 1 && n_implicit == 0 {
+            let itself = output_files[0];
+            if input_files.contains(&itself) {
+                cleaned = self.without_itself(itself, input_files, order_only.len());
+                (desc.explicit, desc.order_only) = cleaned.0.split_at(cleaned.1);
+            }
+        }
+        desc.dyndep = self.dyndep(lexer, target_scope, &desc, n_explicit_outputs)?;
+        self.manifest
+            .rows
+            .push(Row { scope: target_scope, n_explicit_outputs: upcheck::narrow(n_explicit_outputs) });
+        if let Err(duplicate) = self.manifest.graph.add_target(desc) {
+            let path = String::from_utf8_lossy(self.manifest.graph.files.path(duplicate.file));
+            return lexer.error(if duplicate.same_target {
+                format!("{path} is defined as an output multiple times")
+            } else {
+                format!("multiple rules generate {path}")
+            });
+        }
+        Ok(())
+    }
+
+    /// Old CMake versions wrote phony targets that name themselves as an input; ninja drops that input.
+    ///
+    /// It does not count the order-only inputs again, though: as many of the last ones as there were before
+    /// are order-only, or none where there are not as many left. The inputs left, and how many are explicit.
+    fn without_itself(
+        &mut self,
+        itself: FileId,
+        inputs: &[FileId],
+        n_order_only: usize,
+    ) -> (Vec<FileId>, usize) {
+        let path = String::from_utf8_lossy(self.manifest.graph.files.path(itself));
+        self.manifest.warnings.push(format!("phony target '{path}' names itself as an input; ignoring"));
+        let left: Vec<_> = inputs.iter().copied().filter(|&file| file != itself).collect();
+        let n_explicit = left.len().checked_sub(n_order_only).unwrap_or(left.len());
+        (left, n_explicit)
+    }
+
+    fn check_pool(&mut self, lexer: &Lexer<'_>, scope: TargetScope) -> Outcome<()> {
+        if !self.manifest.scopes.may_be_bound(scope, Symbol::POOL) {
+            return Ok(());
+        }
+        let mut pool = Vec::new();
+        // Ninja asks before it knows the paths.
+        let paths = Paths { graph: &self.manifest.graph, inputs: &[], outputs: &[], escape: true };
+        self.evaluate_now(lexer, scope, Symbol::POOL, &paths, &mut pool)?;
+        if !pool.is_empty() && !self.pools.contains(&pool) {
+            return lexer.error(format!("unknown pool name '{}'", String::from_utf8_lossy(&pool)));
+        }
+        Ok(())
+    }
+
+    fn dyndep(
+        &mut self,
+        lexer: &Lexer<'_>,
+        scope: TargetScope,
+        desc: &TargetDesc<'_>,
+        n_explicit_outputs: usize,
+    ) -> Outcome<Option<FileId>> {
+        if !self.manifest.scopes.may_be_bound(scope, Symbol::DYNDEP) {
+            return Ok(None);
+        }
+        let mut path = Vec::new();
+        let paths = Paths {
+            graph: &self.manifest.graph,
+            inputs: desc.explicit,
+            outputs: &desc.outputs[..n_explicit_outputs],
+            escape: false,
+        };
+        self.evaluate_now(lexer, scope, Symbol::DYNDEP, &paths, &mut path)?;
+        if path.is_empty() {
+            return Ok(None);
+        }
+        path::canonicalize(&mut path);
+        let found = self.manifest.graph.files.lookup(&path);
+        let mut inputs = desc.explicit.iter().chain(desc.implicit).chain(desc.order_only);
+        match found.filter(|file| inputs.any(|input| input == file)) {
+            Some(file) => Ok(Some(file)),
+            None => lexer.error(format!("dyndep '{}' is not an input", String::from_utf8_lossy(&path))),
+        }
+    }
+
+    fn evaluate_now(
+        &self,
+        lexer: &Lexer<'_>,
+        scope: TargetScope,
+        symbol: Symbol,
+        paths: &Paths<'_>,
+        to: &mut Vec<u8>,
+    ) -> Outcome<()> {
+        match self.manifest.scopes.evaluate(scope, symbol, paths, false, to) {
+            Ok(()) => Ok(()),
+            Err(cycle) => lexer.error(format!("cycle in rule variables: {}", cycle.0)),
+        }
+    }
+}
+
+/// Reads paths up to something that is none. Each becomes a run of pieces.
+fn paths(lexer: &mut Lexer<'_>, pieces: &mut Vec<Piece>, runs: &mut Vec<Range<usize>>) -> Outcome<()> {
+    loop {
+        let start = pieces.len();
+        lexer.path(pieces)?;
+        if pieces.len() == start {
+            return Ok(());
+        }
+        runs.push(start..pieces.len());
+    }
+}
+
+/// The number a text begins with, as C's `atoi` reads it.
+pub(crate) fn leading_number(text: &[u8]) -> i64 {
+    let text = text.trim_ascii_start();
+    let (negative, digits) = match text.first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let value = digits
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .fold(0i64, |value, digit| value.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
+    if negative { -value } else { value }
+}

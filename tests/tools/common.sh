@@ -1,0 +1,124 @@
+# shellcheck shell=sh
+# What get-ninja and get-source share. They source this file; it does nothing when run.
+#
+# Everything is kept below $tools. A result is made inside $work, a temporary folder on
+# the same file system, and renamed into place when it is complete, so what has its final
+# name is whole; flock keeps two runs from making the same result at once.
+
+me=${0##*/}
+
+die() {
+    echo "$me: $*" >&2
+    exit 1
+}
+
+tools=${UPCHECK_TOOLS:-$here/../../target/tools}
+mkdir -p -- "$tools" || die "cannot create $tools"
+tools=$(cd -- "$tools" && pwd -P)
+
+# Waits for the lock of a result, then makes $work. Call it once, before making the result.
+begin() { # NAME
+    command -v flock >/dev/null || die "flock is missing (Debian package util-linux)"
+    mkdir -p "$tools/lock"
+    exec 9>"$tools/lock/$1"
+    flock 9
+    work=$(mktemp -d "$tools/.work.XXXXXX")
+    trap 'rm -rf "$work"' EXIT
+    # dash runs the EXIT trap only for an exit of its own, not for a signal.
+    trap 'exit 1' HUP INT TERM
+}
+
+# The rename that ends a run.
+publish() { # MADE FINAL
+    mkdir -p "${2%/*}"
+    mv -T "$1" "$2"
+}
+
+# Runs a command, whose output is of interest only when it fails.
+quietly() {
+    "$@" >"$work/log" 2>&1 </dev/null || {
+        cat "$work/log" >&2
+        die "failed: $*"
+    }
+}
+
+# Installs Debian packages, which only root can do.
+install() { # WHAT-IS-MISSING PACKAGE...
+    missing=$1
+    shift
+    command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] ||
+        die "$missing is missing; install (Debian packages): $*"
+    # Two runs may want to install at once: apt waits for its own lock.
+    quietly env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
+}
+
+# Unpacks the upstream tarball of a Debian source package, which apt downloads and whose
+# hash it checks, and sets $unpacked. RELEASE may be empty: the machine's own release.
+#
+# Only the tarball: Debian's changes are of no use here, and a mirror that is a cache or a
+# snapshot may have lost the file that holds them to a newer revision of the package.
+#
+# apt gets a configuration of its own, with a deb-src list and with lists, caches and
+# package status apart from the system's: machines rarely have deb-src lines, and the
+# system's lists are not ours to change. The mirror is the one the machine already uses.
+debian_source() { # RELEASE PACKAGE
+    command -v apt-get >/dev/null || die "apt-get is missing: this needs a Debian machine"
+
+    # apt itself reads its sources, of either syntax and even before any update.
+    codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+    own=$(apt-get indextargets --no-release-info \
+        --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
+        awk -v own="^($codename|oldstable|stable|testing|unstable|sid)\$" \
+            '$1 ~ own && $2 == "main" && !seen++ { print $1, $3 }')
+    [ -n "$own" ] || die "no Debian mirror with component main in this machine's apt sources"
+    release=${1:-${own% *}}
+
+    keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    if [ -e "$keyring" ]; then signed="[signed-by=$keyring] "; else signed=; fi
+
+    apt=$tools/apt/$release
+    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+    exec 8>"$apt/lock"
+    flock 8
+
+    # The hooks cleared here belong to the system's caches (PackageKit, docker-clean).
+    cat >"$apt/apt.conf" <<END
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+APT::Default-Release "";
+APT::Sandbox::User "root";
+APT::Update::Error-Mode "any";
+Dir::Cache "$apt/cache";
+Dir::Etc::Preferences "/dev/null";
+Dir::Etc::PreferencesParts "/dev/null";
+Dir::Etc::SourceList "$apt/sources.list";
+Dir::Etc::SourceParts "/dev/null";
+Dir::State::Lists "$apt/lists";
+Dir::State::Status "/dev/null";
+END
+
+    # A day-old list is good enough: what it names stays on the mirror that long.
+    echo "deb-src $signed${own#* } $release main" >"$work/sources.list"
+    if ! cmp -s "$work/sources.list" "$apt/sources.list" ||
+        [ -z "$(find "$apt/updated" -mmin -1440 2>/dev/null)" ]; then
+        rm -f "$apt/updated"
+        cp "$work/sources.list" "$apt/sources.list"
+        quietly apt-get -q -c "$apt/apt.conf" update
+        touch "$apt/updated"
+    fi
+
+    mkdir "$work/fetched"
+    cd "$work/fetched"
+    quietly apt-get -q -c "$apt/apt.conf" source --only-source --tar-only --download-only "$2"
+    exec 8>&-
+    cd "$here"
+    rm -f "$work"/fetched/*.asc
+
+    mkdir "$work/unpacked"
+    quietly tar -xf "$work"/fetched/*.tar.* -C "$work/unpacked" --no-same-owner
+    # Most tarballs hold one folder, some hold what would be in it.
+    unpacked=$(find "$work/unpacked" -mindepth 1 -maxdepth 1)
+    [ -d "$unpacked" ] || unpacked=$work/unpacked
+}
