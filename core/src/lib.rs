@@ -59,5 +59,5 @@ pub use history::{Discovered, Dyndep, DyndepEntry, History, Record, Unknown};
 pub use ids::{FileId, TargetId, narrow};
 pub use plan::{Plan, Visit};
 pub use reason::{Reason, Verdict};
-pub use report::{MOST_CAUSES, Report, RootCause, StaleTarget};
+pub use report::{CauseKind, MOST_CAUSES, Report, RootCause, StaleTarget};
 pub use snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};

@@ -28,6 +28,17 @@ pub struct RootCause {
     pub n_targets: usize,
 }
 
+/// All root causes of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CauseKind {
+    /// The reason's name.
+    pub code: &'static str,
+    /// How many files are such a cause.
+    pub n_causes: usize,
+    /// How many targets are stale or pending because of them; each counts once.
+    pub n_targets: usize,
+}
+
 /// What a decision amounts to.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -37,6 +48,8 @@ pub struct Report {
     pub root_causes: Vec<RootCause>,
     /// How many root causes there are in all.
     pub n_root_causes: usize,
+    /// The root causes by kind, the biggest first.
+    pub kinds: Vec<CauseKind>,
     /// Targets with a command that were judged.
     pub n_targets: usize,
     /// How many of them are stale.
@@ -77,7 +90,8 @@ impl Report {
             }
         }
         report.n_root_causes = causes.causes.len();
-        report.root_causes = causes.count();
+        report.kinds = causes.kinds();
+        report.root_causes = causes.biggest();
         report
     }
 
@@ -136,39 +150,19 @@ impl Causes {
         });
     }
 
-    /// Counts the targets behind each cause: 64 causes at a time, one bit each, handed on from inputs to
-    /// users in a single pass.
-    fn count(self) -> Vec<RootCause> {
+    /// Counts the targets behind the causes with the most targets of their own.
+    fn biggest(&self) -> Vec<RootCause> {
         let mut order: Vec<usize> = (0..self.causes.len()).collect();
         order.sort_by_key(|&cause| std::cmp::Reverse(self.causes[cause].1));
         order.truncate(MOST_CAUSES);
         let mut found = Vec::with_capacity(order.len());
-        let mut bit_of = vec![u32::MAX; self.causes.len()];
-        let mut masks = vec![0u64; self.rows.len()];
+        let mut bits = vec![0u64; self.causes.len()];
         for batch in order.chunks(64) {
-            bit_of.fill(u32::MAX);
-            for (bit, &cause) in (0u32..).zip(batch) {
-                bit_of[cause] = bit;
+            bits.fill(0);
+            for (bit, &cause) in batch.iter().enumerate() {
+                bits[cause] = 1 << bit;
             }
-            let mut totals = [0usize; 64];
-            let (mut upstream, mut own) = (0usize, 0usize);
-            for (position, row) in self.rows.iter().enumerate() {
-                let mut mask = 0u64;
-                for &cause in &self.own[own..row.own_end as usize] {
-                    mask |= 1u64.checked_shl(bit_of[cause as usize]).unwrap_or(0);
-                }
-                for &before in &self.upstream[upstream..row.upstream_end as usize] {
-                    mask |= masks[before as usize];
-                }
-                (upstream, own) = (row.upstream_end as usize, row.own_end as usize);
-                masks[position] = mask;
-                let mut rest = if row.counts { mask } else { 0 };
-                while rest != 0 {
-                    totals[rest.trailing_zeros() as usize] += 1;
-                    rest &= rest - 1;
-                }
-            }
-            for (&cause, n_targets) in batch.iter().zip(totals) {
+            for (&cause, n_targets) in batch.iter().zip(self.count(&bits)) {
                 if n_targets > 0 {
                     found.push(RootCause { reason: self.causes[cause].0.clone(), n_targets });
                 }
@@ -176,5 +170,47 @@ impl Causes {
         }
         found.sort_by_key(|cause| std::cmp::Reverse(cause.n_targets));
         found
+    }
+
+    fn kinds(&self) -> Vec<CauseKind> {
+        let mut kinds: Vec<CauseKind> = Vec::new();
+        let mut bits = Vec::with_capacity(self.causes.len());
+        for (reason, _) in &self.causes {
+            let code = reason.code();
+            let kind = kinds.iter().position(|kind| kind.code == code).unwrap_or_else(|| {
+                kinds.push(CauseKind { code, n_causes: 0, n_targets: 0 });
+                kinds.len() - 1
+            });
+            kinds[kind].n_causes += 1;
+            bits.push(1 << kind);
+        }
+        for (kind, n_targets) in kinds.iter_mut().zip(self.count(&bits)) {
+            kind.n_targets = n_targets;
+        }
+        kinds.retain(|kind| kind.n_targets > 0);
+        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.n_targets));
+        kinds
+    }
+
+    /// Counts the targets behind up to 64 sets of causes: one bit for each, handed on from inputs to users in
+    /// a single pass. `bits` says for each cause which set it belongs to.
+    fn count(&self, bits: &[u64]) -> [usize; 64] {
+        let mut totals = [0; 64];
+        let mut masks = Vec::with_capacity(self.rows.len());
+        let (mut upstream, mut own) = (0, 0);
+        for row in &self.rows {
+            let (upstream_end, own_end) = (row.upstream_end as usize, row.own_end as usize);
+            let causes = self.own[own..own_end].iter().map(|&cause| bits[cause as usize]);
+            let before = self.upstream[upstream..upstream_end].iter().map(|&row| masks[row as usize]);
+            let mask = causes.chain(before).fold(0u64, |all, bits| all | bits);
+            (upstream, own) = (upstream_end, own_end);
+            masks.push(mask);
+            let mut rest = if row.counts { mask } else { 0 };
+            while rest != 0 {
+                totals[rest.trailing_zeros() as usize] += 1;
+                rest &= rest - 1;
+            }
+        }
+        totals
     }
 }

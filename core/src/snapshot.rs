@@ -96,6 +96,12 @@ impl Snapshot {
         self.ended
     }
 
+    /// How many files were asked for.
+    #[must_use]
+    pub fn n_files(&self) -> usize {
+        self.stats.iter().filter(|stat| **stat != Stat::Unknown).count()
+    }
+
     /// What the collection asked of the disk.
     #[must_use]
     pub fn counts(&self) -> IoCounts {

@@ -207,7 +207,6 @@ mod tests {
         check("x: a$$b $c", &["x"], &["a$b", "c"]);
         check("c\\:\\gcc: a\\b", &["c:\\gcc"], &["a\\b"]);
         check("x\\: y\n", &["x\\"], &["y"]);
-        check("a\\", &[], &[]);
     }
 
     #[test]

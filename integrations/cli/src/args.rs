@@ -1,0 +1,101 @@
+//! What the user typed. No I/O, no decisions.
+
+use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use upcheck_ninja::NinjaVersion;
+
+const EXIT_STATUS: &str = "Exit status: 0 everything is fresh, 1 something is stale, 2 trouble.";
+
+/// Which targets are stale, and why?
+///
+/// Looks at a ninja build directory and says which targets `ninja` would run, without running, creating or
+/// changing anything.
+#[derive(Debug, Parser)]
+#[command(name = "upcheck", version, after_help = EXIT_STATUS, subcommand_precedence_over_arg = true)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(flatten)]
+    pub(crate) check: CheckArgs,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Common {
+    /// The build directory
+    #[arg(short = 'C', value_name = "DIR", global = true, default_value = ".", hide_default_value = true)]
+    pub(crate) directory: PathBuf,
+    /// The manifest, from the build directory
+    #[arg(short, value_name = "FILE", global = true, default_value = "build.ninja")]
+    pub(crate) file: PathBuf,
+    /// How to print the answer
+    #[arg(long, value_enum, value_name = "FORMAT", global = true, default_value = "text")]
+    pub(crate) format: Format,
+    /// Whose rules to follow (1.11, 1.12 or 1.13) instead of those of the ninja that wrote the log
+    #[arg(long, value_name = "X.Y", global = true, value_parser = NinjaVersion::parse)]
+    pub(crate) ninja_version: Option<NinjaVersion>,
+    /// The most threads to use; 0 for one per core
+    #[arg(long, value_name = "N", global = true, default_value_t = 0, hide_default_value = true)]
+    pub(crate) threads: usize,
+    /// When to use colors
+    #[arg(long, value_enum, value_name = "WHEN", global = true, default_value = "auto")]
+    pub(crate) color: ColorChoice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people; may change
+    Text,
+    /// One JSON object
+    Json,
+    /// One JSON object per stale target, then one with the summary
+    Jsonl,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Say which targets are stale (the default command)
+    #[command(after_help = EXIT_STATUS)]
+    Check(CheckArgs),
+    /// Show the chain from a target down to the files that make it stale
+    #[command(after_help = EXIT_STATUS)]
+    Why(WhyArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CheckArgs {
+    /// What to ask about (default: what `ninja` would build); `FILE^` is the first target that uses FILE
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<OsString>,
+    /// List every stale target with all its reasons
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Print nothing; the exit status is the answer
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Answer exactly as `ninja -n` does: stop at a stale manifest, fail where it fails
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// Show the command of each stale target
+    #[arg(long)]
+    pub(crate) commands: bool,
+}
+
+impl CheckArgs {
+    /// Whether anything was given.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.targets.is_empty() && !self.explain && !self.quiet && !self.exact && !self.commands
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct WhyArgs {
+    /// The targets to explain
+    #[arg(value_name = "TARGET", required = true)]
+    pub(crate) targets: Vec<OsString>,
+    /// Show every stale input, however many there are
+    #[arg(long)]
+    pub(crate) all: bool,
+}

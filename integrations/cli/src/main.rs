@@ -1,0 +1,24 @@
+//! The `upcheck` command: which targets of a build are stale, and why?
+
+mod args;
+mod exit;
+mod json;
+mod run;
+mod text;
+mod time;
+mod why;
+mod words;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    match run::run(&args) {
+        Ok(exit) => exit.into(),
+        Err(trouble) => {
+            run::report_trouble(&args, &trouble);
+            exit::Exit::Trouble.into()
+        }
+    }
+}

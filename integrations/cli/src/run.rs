@@ -1,0 +1,222 @@
+//! The commands: from arguments to an answer on standard output.
+
+use crate::args::{Args, CheckArgs, Command, Common, Format, WhyArgs};
+use crate::exit::Exit;
+use crate::json;
+use crate::text;
+use crate::why;
+use anstream::AutoStream;
+use clap::ColorChoice;
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use upcheck::collect::{Disk, os_disk};
+use upcheck::{Decision, FileId, Reason, Report, Snapshot};
+use upcheck_ninja::{Build, Error, Options, dry_run};
+
+/// Why there is no answer. The text for people.
+pub(crate) struct Trouble(pub(crate) String);
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// An answer to `check`, with all that printing it needs.
+pub(crate) struct Answer<'a> {
+    pub(crate) build: &'a Build,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) report: Report,
+    pub(crate) exact: bool,
+    pub(crate) stopped_at_manifest: bool,
+    pub(crate) explain: bool,
+    pub(crate) commands: bool,
+}
+
+/// Runs the command that was asked for.
+pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
+    match &args.command {
+        None => check(&args.common, &args.check),
+        Some(_) if !args.check.is_empty() => {
+            Err(Trouble("options of check and targets go after the command's name".into()))
+        }
+        Some(Command::Check(check_args)) => check(&args.common, check_args),
+        Some(Command::Why(why_args)) => explain(&args.common, why_args),
+    }
+}
+
+/// Says on standard error why there is no answer.
+pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
+    let error = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
+    let mut stderr = stderr(&args.common);
+    // Nothing is left to be done when even that fails.
+    let _ = writeln!(stderr, "{error}upcheck: error:{error:#} {}", trouble.0);
+}
+
+fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
+    let disk = open(common)?;
+    let mut build = load(common, &disk)?;
+    let requests = requests(&build, &args.targets);
+    let requests = match (requests, args.exact) {
+        (Err(error), false) => return Err(error.into()),
+        (requests, _) => requests,
+    };
+    build.describe(&disk, requests.as_deref().unwrap_or_default())?;
+    let snapshot = build.collect(&disk);
+    let (report, stopped_at_manifest) = if args.exact {
+        let run = dry_run(&build, &disk, &snapshot, requests, args.targets.is_empty())?;
+        (run.report, run.stopped_at_manifest)
+    } else {
+        let requests = requests?;
+        let decision = build.decide(&snapshot, &requests)?;
+        refuse_missing_sources(&build, &decision, &requests)?;
+        let mut report = Report::new(&decision, build.graph(), |_| true);
+        mark_manifest(&build, &mut report);
+        (report, false)
+    };
+    let exit = if report.is_fresh() { Exit::Fresh } else { Exit::Stale };
+    if args.quiet {
+        return Ok(exit);
+    }
+    warn(common, build.warnings());
+    let answer = Answer {
+        build: &build,
+        snapshot: &snapshot,
+        report,
+        exact: args.exact,
+        stopped_at_manifest,
+        explain: args.explain,
+        commands: args.commands,
+    };
+    print(common, |out| match common.format {
+        Format::Text => text::print(out, &answer),
+        Format::Json => json::print(out, &answer),
+        Format::Jsonl => json::print_lines(out, &answer),
+    })?;
+    Ok(exit)
+}
+
+fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
+    let disk = open(common)?;
+    let mut build = load(common, &disk)?;
+    let requests = requests(&build, &args.targets)?;
+    build.describe(&disk, &requests)?;
+    let snapshot = build.collect(&disk);
+    let decision = build.decide(&snapshot, &requests)?;
+    refuse_missing_sources(&build, &decision, &requests)?;
+    warn(common, build.warnings());
+    let why = why::Why { build: &build, decision: &decision, snapshot: &snapshot, all: args.all };
+    print(common, |out| match common.format {
+        Format::Text => why.print(out, &requests),
+        Format::Json | Format::Jsonl => why.print_json(out, &requests),
+    })?;
+    let fresh = requests.iter().all(|&file| !decision.is_dirty(file));
+    Ok(if fresh { Exit::Fresh } else { Exit::Stale })
+}
+
+fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
+    os_disk(&common.directory).map_err(|cause| {
+        let cause = upcheck_ninja::os_message(&cause);
+        Trouble(format!("opening '{}': {cause}", common.directory.display()))
+    })
+}
+
+fn load(common: &Common, disk: &dyn Disk) -> Result<Build, Trouble> {
+    let options = Options {
+        manifest: bytes_of(common.file.as_os_str().to_owned()),
+        version: common.ninja_version,
+        threads: common.threads,
+    };
+    Build::load(disk, &options).map_err(|error| {
+        let mut message = error.to_string();
+        if let Error::Read { cause, .. } = &error
+            && cause.kind() == io::ErrorKind::NotFound
+        {
+            if common.directory != Path::new(".") {
+                message = format!("in '{}': {message}", common.directory.display());
+            }
+            let below = common.directory.join("build");
+            if below.join(&common.file).is_file() {
+                message.push_str(&format!("\nhint: there is one in '{0}': try -C {0}", below.display()));
+            }
+        }
+        Trouble(message)
+    })
+}
+
+fn requests(build: &Build, targets: &[OsString]) -> Result<Vec<FileId>, Error> {
+    if targets.is_empty() {
+        return build.default_requests();
+    }
+    targets.iter().map(|target| build.resolve(&bytes_of(target.clone()))).collect()
+}
+
+/// A missing file that was asked for by name has no target that could be stale.
+fn refuse_missing_sources(
+    build: &Build,
+    decision: &Decision<'_>,
+    requests: &[FileId],
+) -> Result<(), Trouble> {
+    for &file in requests {
+        if decision.producer(file).is_none() && decision.is_dirty(file) {
+            let path = String::from_utf8_lossy(build.graph().files.path(file));
+            return Err(Trouble(format!("'{path}' missing and no known rule to make it")));
+        }
+    }
+    Ok(())
+}
+
+/// Adds to the manifest's own target that everything else is judged by a manifest which is stale.
+fn mark_manifest(build: &Build, report: &mut Report) {
+    let Some(manifest) = build.manifest_file() else { return };
+    let producer = build.graph().producer(manifest);
+    if let Some(stale) = report.stale.iter_mut().find(|stale| Some(stale.target) == producer) {
+        stale.reasons.insert(0, Reason::ManifestStale { manifest });
+    }
+}
+
+fn warn(common: &Common, warnings: &[String]) {
+    let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Yellow.into()));
+    let mut stderr = stderr(common);
+    for warning in warnings {
+        let _ = writeln!(stderr, "{style}upcheck: warning:{style:#} {warning}");
+    }
+}
+
+fn stderr(common: &Common) -> AutoStream<io::Stderr> {
+    AutoStream::new(io::stderr(), choice(common.color))
+}
+
+fn choice(color: ColorChoice) -> anstream::ColorChoice {
+    match color {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    }
+}
+
+/// Prints an answer. Whoever stops reading has read enough.
+fn print(common: &Common, answer: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Trouble> {
+    let stream = match common.format {
+        Format::Text => AutoStream::new(io::stdout().lock(), choice(common.color)),
+        Format::Json | Format::Jsonl => AutoStream::always_ansi(io::stdout().lock()),
+    };
+    let mut out = BufWriter::with_capacity(1 << 16, stream);
+    match answer(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Trouble(format!("writing to standard output: {}", upcheck_ninja::os_message(&error))))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn bytes_of(text: OsString) -> Vec<u8> {
+    std::os::unix::ffi::OsStringExt::into_vec(text)
+}
+
+#[cfg(not(unix))]
+fn bytes_of(text: OsString) -> Vec<u8> {
+    text.to_string_lossy().into_owned().into_bytes()
+}

@@ -1,0 +1,69 @@
+//! Times as people read them.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::fmt::Write;
+use upcheck::Mtime;
+
+/// A file's time, in the local time zone, to the nanosecond as far as it has them.
+pub(crate) fn time(mtime: Mtime) -> String {
+    match Timestamp::from_nanosecond(i128::from(mtime)) {
+        Ok(stamp) => {
+            let local = stamp.to_zoned(TimeZone::system());
+            let digits = match mtime {
+                whole if whole % 1_000_000_000 == 0 => "%Y-%m-%d %H:%M:%S",
+                _ => "%Y-%m-%d %H:%M:%S.%9f",
+            };
+            local.strftime(digits).to_string()
+        }
+        Err(_) => format!("{mtime} ns since 1970"),
+    }
+}
+
+/// How much later `newer` is than `older`, in the largest unit that says it.
+pub(crate) fn difference(newer: Mtime, older: Mtime) -> String {
+    let nanoseconds = i128::from(newer) - i128::from(older);
+    let mut text = String::new();
+    let seconds = nanoseconds / 1_000_000_000;
+    let written = match seconds {
+        0 if nanoseconds < 1_000_000 => write!(text, "{nanoseconds} ns"),
+        0 => write!(text, "{} ms", nanoseconds / 1_000_000),
+        1..120 => write!(text, "{}.{:03} s", seconds, nanoseconds % 1_000_000_000 / 1_000_000),
+        120..7_200 => write!(text, "{} min", seconds / 60),
+        7_200..172_800 => write!(text, "{} h", seconds / 3_600),
+        _ => write!(text, "{} days", seconds / 86_400),
+    };
+    debug_assert!(written.is_ok());
+    text
+}
+
+/// A count with its thousands apart.
+pub(crate) fn count(value: usize) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_commas() {
+        assert_eq!(["0", "999", "1,000", "1,234,567"], [0, 999, 1_000, 1_234_567].map(count)[..]);
+    }
+
+    #[test]
+    fn differences_use_the_unit_that_says_it() {
+        assert_eq!(difference(5, 0), "5 ns");
+        assert_eq!(difference(2_500_000, 0), "2 ms");
+        assert_eq!(difference(2_500_000_000, 0), "2.500 s");
+        assert_eq!(difference(i64::MAX, i64::MIN), "213503 days");
+    }
+}

@@ -1,0 +1,116 @@
+//! The wording of reasons and causes, for people. The only place that has it.
+
+use crate::time::{count, difference, time};
+use upcheck::{FileId, Graph, Reason, RootCause, Unknown};
+
+/// Paths as people read them: control characters made visible, what is not UTF-8 replaced.
+pub(crate) fn path(graph: &Graph, file: FileId) -> String {
+    bytes(graph.files.path(file))
+}
+
+/// Bytes as people read them.
+pub(crate) fn bytes(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    if text.chars().any(char::is_control) { text.escape_debug().to_string() } else { text.into_owned() }
+}
+
+/// One reason in one sentence, with both values compared.
+pub(crate) fn sentence(graph: &Graph, reason: &Reason) -> String {
+    let path = |file| path(graph, file);
+    match reason {
+        Reason::OutputMissing { output } => format!("{} does not exist", path(*output)),
+        Reason::InputMissing { input } => format!("{} does not exist and nothing makes it", path(*input)),
+        Reason::InputNewer { input, input_mtime, output, output_mtime, recorded } => {
+            let what = if *recorded { "the record of " } else { "" };
+            format!(
+                "{} is newer than {what}{} by {} ({} against {})",
+                path(*input),
+                path(*output),
+                difference(*input_mtime, *output_mtime),
+                time(*input_mtime),
+                time(*output_mtime),
+            )
+        }
+        Reason::CommandChanged { output, recorded_hash, hash } => format!(
+            "the command of {} changed (hash {hash:016x}, on record {recorded_hash:016x})",
+            path(*output)
+        ),
+        Reason::NeverBuilt { output } => format!("no build of {} is on record", path(*output)),
+        Reason::DepsUnknown { output, why } => {
+            format!("the headers of {} are not known: {}", path(*output), unknown(why))
+        }
+        Reason::DyndepStale { dyndep, .. } => {
+            format!("its dyndep file {} is about to be made again", path(*dyndep))
+        }
+        Reason::DyndepBroken { dyndep, message } => {
+            format!("its dyndep file {} is unusable: {message}", path(*dyndep))
+        }
+        Reason::DepsOutdated { output, output_mtime, recorded_mtime } => format!(
+            "{} changed after its headers were recorded ({} against {})",
+            path(*output),
+            time(*output_mtime),
+            time(*recorded_mtime)
+        ),
+        Reason::UpstreamStale { input, .. } => format!("{} is stale", path(*input)),
+        Reason::PhonyMissing { input } => {
+            format!("{} is a phony target without inputs and without a file: stale always", path(*input))
+        }
+        Reason::ManifestStale { manifest } => {
+            format!("{} is the manifest: ninja would make it again before anything else", path(*manifest))
+        }
+        Reason::Unreadable { path: file, errno } => {
+            format!("{} cannot be looked at: {}", path(*file), os_error(*errno))
+        }
+        other => other.code().into(),
+    }
+}
+
+/// A root cause, to follow "N targets are stale because".
+pub(crate) fn cause(graph: &Graph, cause: &RootCause) -> String {
+    let path = path(graph, cause.reason.path());
+    match &cause.reason {
+        Reason::InputNewer { .. } => format!("{path} is newer than what was made from it"),
+        Reason::InputMissing { .. } => format!("{path} is missing"),
+        Reason::OutputMissing { .. } => format!("the output {path} is missing"),
+        Reason::CommandChanged { .. } => format!("the command of {path} changed"),
+        Reason::NeverBuilt { .. } => format!("no build of {path} is on record"),
+        Reason::DepsUnknown { .. } => format!("the headers of {path} are not known"),
+        Reason::DepsOutdated { .. } => format!("{path} changed after its headers were recorded"),
+        Reason::PhonyMissing { .. } => format!("{path} is always stale"),
+        Reason::Unreadable { errno, .. } => format!("{path} cannot be looked at: {}", os_error(*errno)),
+        reason => sentence(graph, reason),
+    }
+}
+
+/// Many causes of one kind that lie in the targets themselves, to follow "N targets are stale because".
+/// `None` for the kinds whose causes are files worth naming one by one.
+pub(crate) fn causes_of_kind(code: &str, n_causes: usize, example: &str) -> Option<String> {
+    let n_causes = count(n_causes);
+    Some(match code {
+        "output-missing" => format!("{n_causes} outputs are missing ({example}, ...)"),
+        "command-changed" => format!("{n_causes} commands changed (that of {example}, ...)"),
+        "never-built" => format!("no build of {n_causes} targets is on record ({example}, ...)"),
+        "deps-unknown" => format!("the headers of {n_causes} targets are not known ({example}, ...)"),
+        "deps-outdated" => {
+            format!("{n_causes} outputs changed after their headers were recorded ({example}, ...)")
+        }
+        _ => return None,
+    })
+}
+
+/// Why discovered inputs are not known.
+pub(crate) fn unknown(why: &Unknown) -> String {
+    match why {
+        Unknown::NotRecorded => "the deps log has no entry".into(),
+        Unknown::NoDepfile { depfile } => format!("the depfile {} is missing", bytes(depfile)),
+        Unknown::OtherOutput { depfile, names } => {
+            format!("the depfile {} is about {}", bytes(depfile), bytes(names))
+        }
+        Unknown::Broken { message } => message.to_string(),
+    }
+}
+
+/// The operating system's words for an error number.
+pub(crate) fn os_error(errno: i32) -> String {
+    upcheck_ninja::os_message(&std::io::Error::from_raw_os_error(errno))
+}
