@@ -1,0 +1,5 @@
+//! What the suites share: real tools, build directories with times set by hand, and both sides' answers.
+
+pub mod answer;
+pub mod space;
+pub mod tools;

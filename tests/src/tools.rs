@@ -1,0 +1,97 @@
+//! Real tools, installed on first use into a private folder, and the `upcheck` command built from this tree.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The repository's root.
+#[must_use]
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ has a parent")
+}
+
+/// The ninja releases that answers are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ninja {
+    /// PyPI's 1.11.
+    V1_11,
+    /// 1.12, built from Debian's source package: for the long modes.
+    V1_12,
+    /// PyPI's 1.13.
+    V1_13,
+}
+
+impl Ninja {
+    /// Those that every run of the tests has.
+    pub const USUAL: [Self; 2] = [Self::V1_11, Self::V1_13];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::V1_11, Self::V1_12, Self::V1_13];
+
+    /// Major and minor number.
+    #[must_use]
+    pub fn number(self) -> &'static str {
+        match self {
+            Self::V1_11 => "1.11",
+            Self::V1_12 => "1.12",
+            Self::V1_13 => "1.13",
+        }
+    }
+
+    /// The rules that upcheck follows for it.
+    #[must_use]
+    pub fn rules(self) -> upcheck_ninja::NinjaVersion {
+        upcheck_ninja::NinjaVersion::parse(self.number()).expect("a known version")
+    }
+
+    /// The executable. Installs it on first use, which can take a minute.
+    ///
+    /// # Panics
+    /// When it cannot be installed: a test that needs it must not pass without it.
+    #[must_use]
+    pub fn path(self) -> &'static Path {
+        static PATHS: [OnceLock<PathBuf>; 3] = [const { OnceLock::new() }; 3];
+        PATHS[self as usize].get_or_init(|| run_tool("get-ninja", self.number()))
+    }
+}
+
+/// Runs a script of tests/tools and returns the path it prints.
+///
+/// # Panics
+/// When the script fails.
+#[must_use]
+pub fn run_tool(script: &str, argument: &str) -> PathBuf {
+    let script_path = root().join("tests/tools").join(script);
+    let output = Command::new(&script_path)
+        .arg(argument)
+        .output()
+        .unwrap_or_else(|error| panic!("running {}: {error}", script_path.display()));
+    assert!(
+        output.status.success(),
+        "{script} {argument} failed:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let printed = String::from_utf8(output.stdout).expect("a path in UTF-8");
+    PathBuf::from(printed.trim())
+}
+
+/// The `upcheck` command, built from this tree with the profile of the tests.
+///
+/// # Panics
+/// When it does not build.
+#[must_use]
+pub fn upcheck() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| {
+        // target/<profile>/deps/<test> -> target/<profile>
+        let test = std::env::current_exe().expect("a running test has a path");
+        let profile_dir = test.ancestors().nth(2).expect("target/<profile>/deps").to_owned();
+        let mut build = Command::new(env!("CARGO"));
+        build.current_dir(root()).args(["build", "--quiet", "--package", "upcheck-cli"]);
+        if profile_dir.ends_with("release") {
+            build.arg("--release");
+        }
+        let status = build.status().expect("cargo runs");
+        assert!(status.success(), "upcheck-cli does not build");
+        profile_dir.join("upcheck")
+    })
+}
