@@ -221,16 +221,26 @@ impl<'a> Decision<'a> {
     /// Judges what `file` needs, validations aside.
     ///
     /// # Errors
-    /// When the walk cannot go on; the decision is then good for nothing but its message.
+    /// When the walk cannot go on. What was judged before stays judged.
     pub fn visit(&mut self, file: FileId) -> Result<(), Stop> {
+        let result = self.walk(file);
+        for frame in self.stack.drain(..) {
+            self.targets[frame.target.index()] &= !T_IN_STACK;
+        }
+        result
+    }
+
+    fn walk(&mut self, file: FileId) -> Result<(), Stop> {
         self.enter(file)?;
         while let Some(mut frame) = self.stack.pop() {
-            match self.advance(&mut frame)? {
-                Some(input) => {
-                    self.stack.push(frame);
-                    self.enter(input)?;
-                }
-                None => self.finish(frame),
+            let next = self.advance(&mut frame);
+            if matches!(next, Ok(None)) {
+                self.finish(frame);
+                continue;
+            }
+            self.stack.push(frame);
+            if let Some(input) = next? {
+                self.enter(input)?;
             }
         }
         Ok(())

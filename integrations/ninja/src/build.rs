@@ -5,7 +5,7 @@ use crate::depfile;
 use crate::deps_log::DepsLog;
 use crate::dyndep;
 use crate::error::{Error, os_message};
-use crate::manifest::{Manifest, leading_number};
+use crate::manifest::Manifest;
 use crate::scope::Symbol;
 use crate::version::NinjaVersion;
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ impl Build {
     /// When the manifest cannot be read or has a syntax error, or a log exists but cannot be read. A damaged
     /// log is no error: what it no longer says is stale.
     pub fn load(disk: &dyn Disk, options: &Options) -> Result<Self, Error> {
-        let mut manifest = Manifest::load(disk, &options.manifest)?;
+        let mut manifest = Manifest::load(disk, &options.manifest, options.version)?;
         let builddir = manifest.variable("builddir");
         let in_builddir = |name: &str| {
             let mut path = builddir.clone();
@@ -120,7 +120,6 @@ impl Build {
                 given => given,
             },
         };
-        build.check_required_version(options.version.is_some())?;
         build.take_log(&log.unwrap_or_default());
         build.take_deps_log(deps);
         build.n_known_files = build.manifest.graph.files.len();
@@ -199,27 +198,6 @@ impl Build {
     }
 
     // ---- the logs -----------------------------------------------------------------------------------
-
-    /// Ninja refuses a manifest that asks for a newer one. Without being told the version, a log of version 7
-    /// may well be that newer one's.
-    fn check_required_version(&self, told: bool) -> Result<(), Error> {
-        if !told {
-            return Ok(());
-        }
-        for required in &self.manifest.required_versions {
-            let mut numbers = required.split('.').map(|part| leading_number(part.as_bytes()));
-            let asked = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-            let (major, minor) = self.version.number();
-            if asked > (i64::from(major), i64::from(minor)) {
-                return Err(Error::Refused(format!(
-                    "ninja version ({}) incompatible with build file ninja_required_version version \
-                     ({required}).",
-                    self.version
-                )));
-            }
-        }
-        Ok(())
-    }
 
     fn take_log(&mut self, bytes: &[u8]) {
         let Some(log_version) = self.log_version else { return };

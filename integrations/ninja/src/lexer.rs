@@ -78,7 +78,12 @@ impl<'a> Lexer<'a> {
     }
 
     pub(crate) fn error<T>(&self, message: impl Into<String>) -> Outcome<T> {
-        Err(Box::new(SyntaxError::new(self.path, self.text, self.last, message)))
+        self.error_at(self.last, message)
+    }
+
+    /// An error that points at an offset.
+    pub(crate) fn error_at<T>(&self, at: usize, message: impl Into<String>) -> Outcome<T> {
+        Err(Box::new(SyntaxError::new(self.path, self.text, at, message)))
     }
 
     /// The error for a token that nothing can begin with.

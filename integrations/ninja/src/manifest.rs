@@ -3,6 +3,7 @@
 use crate::error::{Error, SyntaxError};
 use crate::lexer::{Lexer, Piece, Token};
 use crate::scope::{ROOT, ScopeId, Scopes, Symbol, TargetPaths, TargetScope};
+use crate::version::NinjaVersion;
 use std::collections::HashSet;
 use std::ops::Range;
 use upcheck::collect::Disk;
@@ -15,8 +16,6 @@ pub(crate) struct Manifest {
     /// Indexed by target.
     rows: Vec<Row>,
     pub(crate) defaults: Vec<FileId>,
-    /// What `ninja_required_version` asked for, the first value that ninja `1.13` would refuse first.
-    pub(crate) required_versions: Vec<String>,
     /// Every manifest file, in the order of reading.
     pub(crate) sources: Vec<Vec<u8>>,
     pub(crate) warnings: Vec<String>,
@@ -35,13 +34,15 @@ const DEEPEST_INCLUDE: usize = 200;
 
 impl Manifest {
     /// Reads `path` and whatever it includes. Cost: linear in their size.
-    pub(crate) fn load(disk: &dyn Disk, path: &[u8]) -> Result<Self, Error> {
+    ///
+    /// `version`: whose words and limits to use, if somebody said so. It is not known from the log yet, because
+    /// the manifest says where that is.
+    pub(crate) fn load(disk: &dyn Disk, path: &[u8], version: Option<NinjaVersion>) -> Result<Self, Error> {
         let mut manifest = Self {
             graph: Graph::default(),
             scopes: Scopes::new(),
             rows: Vec::new(),
             defaults: Vec::new(),
-            required_versions: Vec::new(),
             sources: Vec::new(),
             warnings: Vec::new(),
             n_named_files: 0,
@@ -51,8 +52,13 @@ impl Manifest {
             path: path.to_vec(),
             cause,
         })?;
-        let mut reader =
-            Reader { manifest: &mut manifest, disk, pools: HashSet::new(), buffers: Buffers::default() };
+        let mut reader = Reader {
+            manifest: &mut manifest,
+            disk,
+            version,
+            pools: HashSet::new(),
+            buffers: Buffers::default(),
+        };
         reader.pools.insert(b"console".to_vec());
         reader.file(path, &text, ROOT, 0).map_err(Error::Syntax)?;
         manifest.n_named_files = manifest.graph.files.len();
@@ -153,6 +159,7 @@ type Outcome<T> = Result<T, Box<SyntaxError>>;
 struct Reader<'a> {
     manifest: &'a mut Manifest,
     disk: &'a dyn Disk,
+    version: Option<NinjaVersion>,
     pools: HashSet<Vec<u8>>,
     buffers: Buffers,
 }
@@ -216,11 +223,27 @@ impl Reader<'_> {
         let name = self.assignment(lexer)?;
         let value = self.expanded(lexer, scope);
         if name == b"ninja_required_version" {
-            self.manifest.required_versions.push(String::from_utf8_lossy(&value).into_owned());
+            self.check_required_version(lexer, &value)?;
         }
         let symbol = self.manifest.scopes.symbol(name);
         self.manifest.scopes.bind(scope, symbol, &value);
         Ok(())
+    }
+
+    /// Ninja refuses a manifest that asks for a newer one. While nobody has said whose rules hold, that newer one
+    /// may well be at work here.
+    fn check_required_version(&self, lexer: &Lexer<'_>, required: &[u8]) -> Outcome<()> {
+        let Some(version) = self.version else { return Ok(()) };
+        let mut numbers = required.split(|&byte| byte == b'.').map(leading_number);
+        let asked = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        let (major, minor) = version.number();
+        if asked <= (i64::from(major), i64::from(minor)) {
+            return Ok(());
+        }
+        let required = String::from_utf8_lossy(required);
+        lexer.error(format!(
+            "ninja version ({version}) incompatible with build file ninja_required_version version ({required})."
+        ))
     }
 
     fn pool(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId) -> Outcome<()> {
@@ -393,7 +416,7 @@ impl Reader<'_> {
             path.clear();
             self.manifest.scopes.expand(scope, bindings, lexer.text(), &pieces[range.clone()], path);
             if path.is_empty() {
-                return lexer.error("empty path");
+                return lexer.error_at(pieces[range.start].range.start, "empty path");
             }
             path::canonicalize(path);
             files.push(self.manifest.graph.files.intern(path));
@@ -426,11 +449,14 @@ impl Reader<'_> {
             .push(Row { scope: target_scope, n_explicit_outputs: upcheck::narrow(n_explicit_outputs) });
         if let Err(duplicate) = self.manifest.graph.add_target(desc) {
             let path = String::from_utf8_lossy(self.manifest.graph.files.path(duplicate.file));
-            return lexer.error(if duplicate.same_target {
+            let here = output_files.iter().rposition(|&file| file == duplicate.file).unwrap_or(0);
+            let at = pieces[outputs[here].start].range.start;
+            let message = if duplicate.same_target && self.version != Some(NinjaVersion::V1_11) {
                 format!("{path} is defined as an output multiple times")
             } else {
                 format!("multiple rules generate {path}")
-            });
+            };
+            return lexer.error_at(at, message);
         }
         Ok(())
     }
