@@ -185,8 +185,13 @@ impl<'a> Decision<'a> {
         Ok(())
     }
 
-    /// Forgets all that was judged. What dyndep files added stays.
-    pub fn reset(&mut self) {
+    /// Forgets all that was judged, to judge by another history. What dyndep files added stays.
+    pub fn restart(&mut self, history: &'a History) {
+        self.history = history;
+        self.reset();
+    }
+
+    fn reset(&mut self) {
         let n_files = self.graph.files.len();
         self.files.clear();
         self.files.resize(n_files, 0);

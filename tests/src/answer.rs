@@ -188,7 +188,7 @@ pub fn compare(space: &Space, version: Ninja, question: &Question) {
     assert!(space.entries() == before, "upcheck touched the tree");
 }
 
-/// Errors agree when one says what the other says: upcheck adds lines, columns and context.
+/// The same commands, or both an error.
 #[must_use]
 pub fn agree(ours: &Answer, theirs: &Answer) -> bool {
     match (ours, theirs) {
@@ -196,4 +196,26 @@ pub fn agree(ours: &Answer, theirs: &Answer) -> bool {
         (Answer::Error(_), Answer::Error(_)) => true,
         _ => false,
     }
+}
+
+/// Whether upcheck's error says what ninja's says, apart from what upcheck adds and from what is up to chance.
+#[must_use]
+pub fn says_the_same(ours: &str, theirs: &str) -> bool {
+    let mut core = theirs.trim_end_matches('.');
+    // What fails first while things are being run is up to the order in which they are.
+    if let Some(at) = core.find("build stopped: ").filter(|_| ours.contains("build stopped: ")) {
+        core = &core[..at];
+    }
+    // Ninja puts file:line in front of what is wrong; upcheck adds the column.
+    if let Some((place, message)) = core.split_once(": ")
+        && place.rsplit(':').next().is_some_and(|line| line.parse::<u32>().is_ok())
+    {
+        core = message;
+    }
+    // Which of several near misses ninja proposes is up to its hash table, and it gives its full version.
+    core = core.split(", did you mean").next().unwrap_or(core);
+    if let Some((_, incompatible)) = core.split_once(") incompatible") {
+        core = incompatible;
+    }
+    ours.contains(core)
 }

@@ -1,7 +1,7 @@
 //! Each behaviour of ninja that decides what it runs, as a small case of its own, put to the real ninja 1.11
 //! and 1.13 and to upcheck. The two must name the same commands, or both have an error and mean the same.
 
-use upcheck_tests::answer::{Answer, Question, build, compare, exact, look_past, ninja};
+use upcheck_tests::answer::{Answer, Question, build, compare, exact, look_past, ninja, says_the_same};
 use upcheck_tests::space::Space;
 use upcheck_tests::tools::Ninja;
 
@@ -46,19 +46,7 @@ fn same_error(space: &Space, version: Ninja, question: &Question) {
     let (Answer::Error(theirs), Answer::Error(ours)) = (&theirs, &ours) else {
         panic!("no error: ninja {theirs:?}, upcheck {ours:?}");
     };
-    // Ninja puts file:line in front of what is wrong; upcheck adds the column.
-    let mut core = theirs.trim_end_matches('.');
-    if let Some((place, message)) = core.split_once(": ")
-        && place.rsplit(':').next().is_some_and(|line| line.parse::<u32>().is_ok())
-    {
-        core = message;
-    }
-    // Which of several near misses ninja proposes is up to its hash table, and it gives its full version.
-    core = core.split(", did you mean").next().unwrap_or(core);
-    if let Some((_, incompatible)) = core.split_once(") incompatible") {
-        core = incompatible;
-    }
-    assert!(ours.contains(core), "ninja {}: {theirs:?}\nupcheck: {ours:?}", version.number());
+    assert!(says_the_same(ours, theirs), "ninja {}: {theirs:?}\nupcheck: {ours:?}", version.number());
 }
 
 fn same_errors(files: &[(&str, &str)]) {
@@ -440,6 +428,30 @@ fn a_phony_target_that_names_itself_is_cleaned_of_it() {
             space.set_mtime("b", space.mtime("out").expect("built") + 1_000_000_000);
         });
         after_build(&[("build.ninja", &text), ("b", "")], |space| space.remove("c"));
+    }
+}
+
+#[test]
+fn a_phony_target_that_named_itself_counts_as_used() {
+    same_errors(&[("build.ninja", "build a: phony a\n")]);
+    let text = manifest("build a: phony a\nbuild out: cat in a\n");
+    for &version in versions() {
+        let space = space(&[("build.ninja", &text), ("in", ""), ("a", "")]);
+        compare(&space, version, &Question::default());
+        compare(&space, version, &Question::about(&["a^"]));
+    }
+}
+
+#[test]
+fn what_the_manifest_waits_for_counts_as_recorded_when_ninja_starts_over() {
+    let text = manifest("build build.ninja: gen configure || tool\nbuild tool: touch\nbuild out: cat tool\n");
+    for &version in versions() {
+        let space = space(&[("build.ninja", &text), ("configure", &text)]);
+        space.set_mtime("configure", OLD - 1);
+        build(&space, version, &Question::default());
+        // Only the command of what the manifest waits for has changed, so that what uses it is not named.
+        space.write_at("build.ninja", text.replace("touch $out\n", "touch  $out\n"), OLD);
+        compare(&space, version, &Question::default());
     }
 }
 

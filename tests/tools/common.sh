@@ -46,8 +46,9 @@ quietly() {
 install() { # WHAT-IS-MISSING PACKAGE...
     missing=$1
     shift
-    command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] ||
+    if ! command -v apt-get >/dev/null || [ "$(id -u)" != 0 ]; then
         die "$missing is missing; install (Debian packages): $*"
+    fi
     # Two runs may want to install at once: apt waits for its own lock.
     quietly env DEBIAN_FRONTEND=noninteractive \
         apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
@@ -56,17 +57,19 @@ install() { # WHAT-IS-MISSING PACKAGE...
 # Unpacks the upstream tarball of a Debian source package, which apt downloads and whose
 # hash it checks, and sets $unpacked. RELEASE may be empty: the machine's own release.
 #
-# Only the tarball: Debian's changes are of no use here, and a mirror that is a cache or a
-# snapshot may have lost the file that holds them to a newer revision of the package.
+# Only the tarball: Debian's changes are of no use here, and there are mirrors that have
+# the tarball of a package but answer 404 for the files that hold the changes.
 #
 # apt gets a configuration of its own, with a deb-src list and with lists, caches and
 # package status apart from the system's: machines rarely have deb-src lines, and the
 # system's lists are not ours to change. The mirror is the one the machine already uses.
 debian_source() { # RELEASE PACKAGE
     command -v apt-get >/dev/null || die "apt-get is missing: this needs a Debian machine"
+    command -v xz >/dev/null || install xz xz-utils
 
     # apt itself reads its sources, of either syntax and even before any update.
     codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+    # shellcheck disable=SC2016 # the $(...) in the format are for apt
     own=$(apt-get indextargets --no-release-info \
         --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
         awk -v own="^($codename|oldstable|stable|testing|unstable|sid)\$" \
@@ -110,10 +113,10 @@ END
     fi
 
     mkdir "$work/fetched"
-    cd "$work/fetched"
+    cd "$work/fetched" || exit 1
     quietly apt-get -q -c "$apt/apt.conf" source --only-source --tar-only --download-only "$2"
+    cd "$here" || exit 1
     exec 8>&-
-    cd "$here"
     rm -f "$work"/fetched/*.asc
 
     mkdir "$work/unpacked"

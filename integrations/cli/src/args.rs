@@ -5,14 +5,22 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use upcheck_ninja::NinjaVersion;
 
+const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
+       upcheck why [OPTIONS] <TARGET>...";
+
 const EXIT_STATUS: &str = "Exit status: 0 everything is fresh, 1 something is stale, 2 trouble.";
+
+const AFTER_HELP: &str = "A target that is called like a command: `upcheck check why`.
+
+Exit status: 0 everything is fresh, 1 something is stale, 2 trouble.";
 
 /// Which targets are stale, and why?
 ///
 /// Looks at a ninja build directory and says which targets `ninja` would run, without running, creating or
 /// changing anything.
 #[derive(Debug, Parser)]
-#[command(name = "upcheck", version, after_help = EXIT_STATUS, subcommand_precedence_over_arg = true)]
+#[command(name = "upcheck", version, override_usage = USAGE, after_help = AFTER_HELP)]
+#[command(subcommand_precedence_over_arg = true)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -27,7 +35,7 @@ pub(crate) struct Common {
     /// The build directory
     #[arg(short = 'C', value_name = "DIR", global = true, default_value = ".", hide_default_value = true)]
     pub(crate) directory: PathBuf,
-    /// The manifest, from the build directory
+    /// The manifest, relative to the build directory
     #[arg(short, value_name = "FILE", global = true, default_value = "build.ninja")]
     pub(crate) file: PathBuf,
     /// How to print the answer
@@ -50,7 +58,7 @@ pub(crate) enum Format {
     Text,
     /// One JSON object
     Json,
-    /// One JSON object per stale target, then one with the summary
+    /// One JSON object per target, then one with all the rest
     Jsonl,
 }
 
@@ -72,7 +80,7 @@ pub(crate) struct CheckArgs {
     /// List every stale target with all its reasons
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Print nothing; the exit status is the answer
+    /// Print nothing but errors; the exit status is the answer
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Answer exactly as `ninja -n` does: stop at a stale manifest, fail where it fails

@@ -7,29 +7,15 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::time::SystemTime;
-use upcheck::{Graph, Reason, RootCause, StaleTarget, Unknown, Verdict};
+use upcheck::{Graph, Reason, RootCause, StaleTarget, TargetId, Unknown, Verdict};
 
 /// The name and version of the format. The number changes when a reader of the old one would go wrong.
 const SCHEMA: &str = "upcheck.report/1";
 
 /// Prints one object. Stale targets are written one by one: a large answer needs no second copy.
 pub(crate) fn print(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
-    write!(
-        out,
-        "{{\"schema\":\"{SCHEMA}\",\"from\":\"ninja\",\"verdict\":\"{}\",\"stale\":[",
-        overall(answer)
-    )?;
-    for (position, stale) in answer.report.stale.iter().enumerate() {
-        if position > 0 {
-            out.write_all(b",")?;
-        }
-        write!(out, "{}", target(answer, stale))?;
-    }
-    out.write_all(b"]")?;
-    for (key, value) in tail(answer) {
-        write!(out, ",\"{key}\":{value}")?;
-    }
-    out.write_all(b"}\n")
+    let stale = answer.report.stale.iter().map(|stale| target(answer, stale));
+    object(out, head(SCHEMA, answer.report.is_fresh()), "stale", stale, tail(answer))
 }
 
 /// Prints one object per stale target, then one with all the rest.
@@ -37,16 +23,42 @@ pub(crate) fn print_lines(out: &mut dyn Write, answer: &Answer<'_>) -> io::Resul
     for stale in &answer.report.stale {
         writeln!(out, "{}", target(answer, stale))?;
     }
-    let mut last = Map::new();
-    last.insert("schema".into(), SCHEMA.into());
-    last.insert("from".into(), "ninja".into());
-    last.insert("verdict".into(), overall(answer).into());
+    let mut last = head(SCHEMA, answer.report.is_fresh());
     last.extend(tail(answer));
     writeln!(out, "{}", Value::Object(last))
 }
 
-fn overall(answer: &Answer<'_>) -> &'static str {
-    if answer.report.is_fresh() { "fresh" } else { "stale" }
+/// What every answer begins with.
+pub(crate) fn head(schema: &str, is_fresh: bool) -> Map<String, Value> {
+    let mut head = Map::new();
+    head.insert("schema".into(), schema.into());
+    head.insert("from".into(), "ninja".into());
+    head.insert("verdict".into(), verdict(if is_fresh { Verdict::Fresh } else { Verdict::Stale }).into());
+    head
+}
+
+/// Prints one object with a list in its middle, entry by entry.
+pub(crate) fn object(
+    out: &mut dyn Write,
+    before: Map<String, Value>,
+    list: &str,
+    entries: impl Iterator<Item = Value>,
+    after: Map<String, Value>,
+) -> io::Result<()> {
+    out.write_all(b"{")?;
+    for (key, value) in before {
+        write!(out, "\"{key}\":{value},")?;
+    }
+    write!(out, "\"{list}\":[")?;
+    for (position, entry) in entries.enumerate() {
+        let comma = if position > 0 { "," } else { "" };
+        write!(out, "{comma}{entry}")?;
+    }
+    out.write_all(b"]")?;
+    for (key, value) in after {
+        write!(out, ",\"{key}\":{value}")?;
+    }
+    out.write_all(b"}\n")
 }
 
 /// What stands after the stale targets.
@@ -63,14 +75,7 @@ fn tail(answer: &Answer<'_>) -> Map<String, Value> {
 fn target(answer: &Answer<'_>, stale: &StaleTarget) -> Value {
     let graph = answer.build.graph();
     let mut object = Map::new();
-    put_path(&mut object, "target", graph.name(stale.target));
-    let outputs = graph.outputs(stale.target);
-    let texts: Vec<_> = outputs.iter().map(|&file| lossy(graph.files.path(file))).collect();
-    object.insert("outputs".into(), texts.into());
-    if outputs.iter().any(|&file| std::str::from_utf8(graph.files.path(file)).is_err()) {
-        let exact: Vec<_> = outputs.iter().map(|&file| BASE64.encode(graph.files.path(file))).collect();
-        object.insert("outputs_b64".into(), exact.into());
-    }
+    put_target(&mut object, graph, stale.target);
     object.insert("verdict".into(), verdict(stale.verdict).into());
     let reasons: Vec<_> = stale.reasons.iter().map(|why| reason(graph, why)).collect();
     object.insert("reasons".into(), reasons.into());
@@ -78,6 +83,16 @@ fn target(answer: &Answer<'_>, stale: &StaleTarget) -> Value {
         put_path(&mut object, "command", &answer.build.command(stale.target).unwrap_or_default());
     }
     Value::Object(object)
+}
+
+/// Puts a target's name and all its outputs.
+pub(crate) fn put_target(object: &mut Map<String, Value>, graph: &Graph, target: TargetId) {
+    put_path(object, "target", graph.name(target));
+    let outputs = graph.outputs(target).iter().map(|&file| graph.files.path(file));
+    object.insert("outputs".into(), outputs.clone().map(lossy).collect());
+    if outputs.clone().any(|path| std::str::from_utf8(path).is_err()) {
+        object.insert("outputs_b64".into(), outputs.map(|path| BASE64.encode(path)).collect());
+    }
 }
 
 /// A verdict's name.
@@ -94,7 +109,7 @@ pub(crate) fn reason(graph: &Graph, reason: &Reason) -> Value {
     let mut object = Map::new();
     object.insert("code".into(), reason.code().into());
     put_path(&mut object, "path", graph.files.path(reason.path()));
-    let mut put = |key: &str, value: Value| object.insert(key.into(), value);
+    let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
     match reason {
         Reason::InputNewer { input_mtime, output, output_mtime, recorded, .. } => {
             put("mtime_ns", (*input_mtime).into());
@@ -106,20 +121,39 @@ pub(crate) fn reason(graph: &Graph, reason: &Reason) -> Value {
             put("hash", format!("{hash:016x}").into());
             put("recorded_hash", format!("{recorded_hash:016x}").into());
         }
-        Reason::DepsUnknown { why, .. } => {
-            put("detail", words::unknown(why).into());
-        }
+        Reason::DepsUnknown { why, .. } => match why {
+            Unknown::NotRecorded => put("why", "not-recorded".into()),
+            Unknown::NoDepfile { depfile } => {
+                put("why", "no-depfile".into());
+                put_path(&mut object, "depfile", depfile);
+            }
+            Unknown::OtherOutput { depfile, names } => {
+                put("why", "other-output".into());
+                put_path(&mut object, "depfile", depfile);
+                put_path(&mut object, "names", names);
+            }
+            Unknown::Broken { message } => {
+                put("why", "depfile-broken".into());
+                put("detail", message.to_string().into());
+            }
+        },
         Reason::DyndepBroken { message, .. } => {
+            put("why", "dyndep-broken".into());
             put("detail", message.to_string().into());
+        }
+        Reason::DyndepStale { producer, .. } => {
+            put("why", "dyndep-stale".into());
+            put_path(&mut object, "target", graph.name(*producer));
         }
         Reason::DepsOutdated { output_mtime, recorded_mtime, .. } => {
             put("mtime_ns", (*output_mtime).into());
             put("recorded_mtime_ns", (*recorded_mtime).into());
         }
-        Reason::UpstreamStale { producer, .. } | Reason::DyndepStale { producer, .. } => {
+        Reason::UpstreamStale { producer, .. } => {
             put_path(&mut object, "target", graph.name(*producer));
         }
         Reason::Unreadable { errno, .. } => {
+            put("errno", (*errno).into());
             put("detail", words::os_error(*errno).into());
         }
         _ => {}
@@ -138,11 +172,6 @@ fn root_cause(graph: &Graph, cause: &RootCause) -> Value {
 fn summary(answer: &Answer<'_>) -> Value {
     let report = &answer.report;
     let counts = answer.snapshot.counts();
-    let manifest_stale = answer.stopped_at_manifest
-        || report
-            .stale
-            .iter()
-            .any(|stale| stale.reasons.iter().any(|reason| matches!(reason, Reason::ManifestStale { .. })));
     json!({
         "targets": report.n_targets,
         "fresh": report.n_fresh(),
@@ -153,7 +182,7 @@ fn summary(answer: &Answer<'_>) -> Value {
         "directories": counts.directories,
         "stats": counts.stats,
         "exact": answer.exact,
-        "manifest_stale": manifest_stale,
+        "manifest_stale": answer.manifest_is_stale(),
         "ninja_version": answer.build.version().to_string(),
         "log_version": answer.build.log_version(),
         "snapshot_began_ns": since_epoch(answer.snapshot.began()),

@@ -5,13 +5,14 @@ use crate::exit::Exit;
 use crate::json;
 use crate::text;
 use crate::why;
+use crate::words;
 use anstream::AutoStream;
 use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use upcheck::collect::{Disk, os_disk};
-use upcheck::{Decision, FileId, Reason, Report, Snapshot};
+use upcheck::{Decision, FileId, Reason, Report, Snapshot, Stat};
 use upcheck_ninja::{Build, Error, Options, dry_run};
 
 /// Why there is no answer. The text for people.
@@ -34,6 +35,14 @@ pub(crate) struct Answer<'a> {
     pub(crate) commands: bool,
 }
 
+impl Answer<'_> {
+    /// Whether ninja would begin by making its manifest again.
+    pub(crate) fn manifest_is_stale(&self) -> bool {
+        let reasons = self.report.stale.iter().flat_map(|stale| &stale.reasons);
+        reasons.into_iter().any(|reason| matches!(reason, Reason::ManifestStale { .. }))
+    }
+}
+
 /// Runs the command that was asked for.
 pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     match &args.command {
@@ -51,7 +60,7 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
     let error = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
     let mut stderr = stderr(&args.common);
     // Nothing is left to be done when even that fails.
-    let _ = writeln!(stderr, "{error}upcheck: error:{error:#} {}", trouble.0);
+    let _ = writeln!(stderr, "{error}upcheck: error:{error:#} {}", words::visible(&trouble.0, "\n\t"));
 }
 
 fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
@@ -64,17 +73,16 @@ fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
     };
     build.describe(&disk, requests.as_deref().unwrap_or_default())?;
     let snapshot = build.collect(&disk);
-    let (report, stopped_at_manifest) = if args.exact {
+    let (mut report, stopped_at_manifest) = if args.exact {
         let run = dry_run(&build, &disk, &snapshot, requests, args.targets.is_empty())?;
         (run.report, run.stopped_at_manifest)
     } else {
         let requests = requests?;
         let decision = build.decide(&snapshot, &requests)?;
-        refuse_missing_sources(&build, &decision, &requests)?;
-        let mut report = Report::new(&decision, build.graph(), |_| true);
-        mark_manifest(&build, &mut report);
-        (report, false)
+        refuse_sources(&build, &snapshot, &decision, &requests)?;
+        (Report::new(&decision, build.graph(), |_| true), false)
     };
+    mark_manifest(&build, &mut report);
     let exit = if report.is_fresh() { Exit::Fresh } else { Exit::Stale };
     if args.quiet {
         return Ok(exit);
@@ -104,15 +112,15 @@ fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
     build.describe(&disk, &requests)?;
     let snapshot = build.collect(&disk);
     let decision = build.decide(&snapshot, &requests)?;
-    refuse_missing_sources(&build, &decision, &requests)?;
+    refuse_sources(&build, &snapshot, &decision, &requests)?;
     warn(common, build.warnings());
-    let why = why::Why { build: &build, decision: &decision, snapshot: &snapshot, all: args.all };
+    let why = why::Why { build: &build, decision: &decision, all: args.all };
     print(common, |out| match common.format {
         Format::Text => why.print(out, &requests),
-        Format::Json | Format::Jsonl => why.print_json(out, &requests),
+        Format::Json => why.print_json(out, &requests),
+        Format::Jsonl => why.print_lines(out, &requests),
     })?;
-    let fresh = requests.iter().all(|&file| !decision.is_dirty(file));
-    Ok(if fresh { Exit::Fresh } else { Exit::Stale })
+    Ok(if why.is_fresh(&requests) { Exit::Fresh } else { Exit::Stale })
 }
 
 fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
@@ -152,17 +160,22 @@ fn requests(build: &Build, targets: &[OsString]) -> Result<Vec<FileId>, Error> {
     targets.iter().map(|target| build.resolve(&bytes_of(target.clone()))).collect()
 }
 
-/// A missing file that was asked for by name has no target that could be stale.
-fn refuse_missing_sources(
+/// A source that was asked for by name, and is not to be had, has no target that could be stale for it.
+fn refuse_sources(
     build: &Build,
+    snapshot: &Snapshot,
     decision: &Decision<'_>,
     requests: &[FileId],
 ) -> Result<(), Trouble> {
     for &file in requests {
-        if decision.producer(file).is_none() && decision.is_dirty(file) {
-            let path = String::from_utf8_lossy(build.graph().files.path(file));
-            return Err(Trouble(format!("'{path}' missing and no known rule to make it")));
+        if decision.producer(file).is_some() || !decision.is_dirty(file) {
+            continue;
         }
+        let path = String::from_utf8_lossy(build.graph().files.path(file));
+        return Err(Trouble(match snapshot.stat(file) {
+            Stat::Unreadable(errno) => format!("stat({path}): {}", words::os_error(errno)),
+            _ => format!("'{path}' missing and no known rule to make it"),
+        }));
     }
     Ok(())
 }
@@ -180,7 +193,7 @@ fn warn(common: &Common, warnings: &[String]) {
     let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Yellow.into()));
     let mut stderr = stderr(common);
     for warning in warnings {
-        let _ = writeln!(stderr, "{style}upcheck: warning:{style:#} {warning}");
+        let _ = writeln!(stderr, "{style}upcheck: warning:{style:#} {}", words::visible(warning, "\n\t"));
     }
 }
 

@@ -4,14 +4,16 @@ use crate::run::Answer;
 use crate::time::count;
 use crate::words;
 use anstyle::{AnsiColor, Style};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
-use upcheck::{Reason, StaleTarget, Verdict};
+use upcheck::{Reason, StaleTarget, TargetId, Verdict};
 
 /// How many causes are named.
 const MOST_CAUSES: usize = 10;
 /// Up to how many stale targets all are listed without being asked for.
 const FEW_TARGETS: usize = 10;
+/// How many reasons of one target are shown without being asked for.
+const FEW_REASONS: usize = 3;
 
 pub(crate) const STALE: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
 pub(crate) const PENDING: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
@@ -21,68 +23,56 @@ pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) fn print(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
     let report = &answer.report;
     if report.is_fresh() {
-        let targets = plural(report.n_targets, "target");
-        return writeln!(out, "{FRESH}fresh{FRESH:#}: nothing to do for {targets}");
+        write!(out, "{FRESH}fresh{FRESH:#}: nothing to do")?;
+        return match report.n_targets {
+            0 => writeln!(out),
+            n => writeln!(out, " for {}", plural(n, "target")),
+        };
     }
     headline(out, answer)?;
-    manifest_note(out, answer)?;
-    causes(out, answer)?;
-    let all = answer.explain || answer.commands;
-    if all || report.stale.len() <= FEW_TARGETS {
+    let lists_all = answer.explain || answer.commands || report.stale.len() <= FEW_TARGETS;
+    let causes = causes(answer);
+    // As many causes as targets say no more than the targets do.
+    if !lists_all || causes.len() < report.stale.len() {
         writeln!(out)?;
-        for stale in &report.stale {
-            target(out, answer, stale)?;
-        }
-    } else {
-        writeln!(out, "\n--explain lists every target; `upcheck why TARGET` shows how it came to that")?;
+        causes.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
-    Ok(())
+    writeln!(out)?;
+    if lists_all {
+        let verdicts = report.stale.iter().map(|stale| (stale.target, stale.verdict)).collect();
+        report.stale.iter().try_for_each(|stale| target(out, answer, stale, &verdicts))
+    } else {
+        writeln!(out, "--explain lists every target; `upcheck why TARGET` shows how it came to that")
+    }
 }
 
 fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
     let report = &answer.report;
-    let (n_stale, n_pending) = (report.n_stale, report.n_pending);
-    let of_all = plural(report.n_targets, "target");
-    let is = if n_stale == 1 { "is" } else { "are" };
-    match (n_stale, n_pending) {
-        (0, _) => {
-            let is = if n_pending == 1 { "is" } else { "are" };
-            writeln!(
-                out,
-                "{PENDING}{} of {of_all} {is} pending{PENDING:#}: only running something can tell",
-                count(n_pending)
-            )
-        }
-        (_, 0) => writeln!(out, "{STALE}{} of {of_all} {is} stale{STALE:#}", count(n_stale)),
-        _ => writeln!(
-            out,
-            "{STALE}{} of {of_all} {is} stale{STALE:#}, {PENDING}{} pending{PENDING:#}",
-            count(n_stale),
-            count(n_pending)
-        ),
+    let (n, n_pending) = (report.n_stale, report.n_pending);
+    let are = if n == 1 { "is" } else { "are" };
+    write!(out, "{STALE}{} of {} {are} stale{STALE:#}", count(n), plural(report.n_targets, "target"))?;
+    if n_pending > 0 {
+        write!(out, ", {PENDING}{} pending{PENDING:#}", count(n_pending))?;
+        write!(out, " (to be made again only if what they need comes out changed)")?;
     }
-}
-
-fn manifest_note(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
+    writeln!(out)?;
     let manifest = words::bytes(answer.build.manifest_path());
-    let is_stale = answer
-        .report
-        .stale
-        .iter()
-        .any(|stale| stale.reasons.iter().any(|reason| matches!(reason, Reason::ManifestStale { .. })));
     if answer.stopped_at_manifest {
-        writeln!(out, "The manifest {manifest} is stale: ninja looks no further until it has made it again.")
-    } else if is_stale {
         writeln!(
             out,
-            "The manifest {manifest} is stale itself; what follows is judged by the one that is there now."
-        )
-    } else {
-        Ok(())
+            "The manifest {manifest} is stale: ninja looks no further until it has made it again."
+        )?;
+    } else if answer.manifest_is_stale() {
+        writeln!(
+            out,
+            "The manifest {manifest} is stale itself; all else is judged by the one that is there now."
+        )?;
     }
+    Ok(())
 }
 
-fn causes(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
+/// The causes with the most targets, a line for each.
+fn causes(answer: &Answer<'_>) -> Vec<String> {
     let report = &answer.report;
     let graph = answer.build.graph();
     let mut lines: Vec<(usize, String)> = Vec::new();
@@ -96,44 +86,57 @@ fn causes(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
             summed.insert(kind.code);
         }
     }
-    let mut n_left = 0;
+    let n_summed = lines.len();
     let single = report.root_causes.iter().filter(|cause| !summed.contains(cause.reason.code()));
-    for cause in single {
-        if lines.len() < MOST_CAUSES {
-            lines.push((cause.n_targets, words::cause(graph, cause)));
-        } else {
-            n_left += 1;
-        }
+    for cause in single.take(MOST_CAUSES.saturating_sub(n_summed)) {
+        lines.push((cause.n_targets, words::cause(graph, cause)));
     }
+    let rest = report.kinds.iter().filter(|kind| !summed.contains(kind.code)).map(|kind| kind.n_causes);
+    let n_left = rest.sum::<usize>().saturating_sub(lines.len() - n_summed);
     lines.sort_by_key(|(n_targets, _)| std::cmp::Reverse(*n_targets));
-    writeln!(out)?;
-    for (n_targets, text) in lines {
-        let are = if n_targets == 1 { "target is" } else { "targets are" };
-        writeln!(out, "{BOLD}{}{BOLD:#} {are} stale because {text}", count(n_targets))?;
-    }
+    let stale = if report.n_pending > 0 { "stale or pending" } else { "stale" };
+    let line = |(n_targets, text): &(usize, String)| {
+        let are = if *n_targets == 1 { "target is" } else { "targets are" };
+        format!("{BOLD}{}{BOLD:#} {are} {stale} because {text}", count(*n_targets))
+    };
+    let mut lines: Vec<_> = lines.iter().map(line).collect();
     if n_left > 0 {
-        writeln!(out, "... and {} more causes", count(n_left))?;
+        lines.push(format!("... and {}", plural(n_left, "more cause")));
     }
-    Ok(())
+    lines
 }
 
-fn target(out: &mut dyn Write, answer: &Answer<'_>, stale: &StaleTarget) -> io::Result<()> {
+fn target(
+    out: &mut dyn Write,
+    answer: &Answer<'_>,
+    stale: &StaleTarget,
+    verdicts: &HashMap<TargetId, Verdict>,
+) -> io::Result<()> {
     let graph = answer.build.graph();
     let (style, word) = match stale.verdict {
         Verdict::Pending => (PENDING, "pending"),
         _ => (STALE, "stale"),
     };
     writeln!(out, "{style}{word:7}{style:#} {BOLD}{}{BOLD:#}", words::bytes(graph.name(stale.target)))?;
-    let shown = if answer.explain { stale.reasons.len() } else { 1 };
-    for reason in stale.reasons.iter().take(shown) {
-        writeln!(out, "          {}", words::sentence(graph, reason))?;
+    // What lies in the target itself says more than what it has from others.
+    let mut reasons: Vec<_> = stale.reasons.iter().collect();
+    reasons.sort_by_key(|reason| reason.upstream().is_some());
+    let shown = if answer.explain { reasons.len() } else { reasons.len().min(FEW_REASONS) };
+    for reason in &reasons[..shown] {
+        let sentence = match reason {
+            Reason::UpstreamStale { input, producer } => {
+                words::upstream(graph, *input, stale.verdict, verdicts.get(producer).copied())
+            }
+            reason => words::sentence(graph, reason),
+        };
+        writeln!(out, "          {sentence}")?;
     }
-    if stale.reasons.len() > shown {
-        writeln!(out, "          ... and {}", plural(stale.reasons.len() - shown, "more reason"))?;
+    if reasons.len() > shown {
+        writeln!(out, "          ... and {}", plural(reasons.len() - shown, "more reason"))?;
     }
     if answer.commands {
         let command = answer.build.command(stale.target).unwrap_or_default();
-        writeln!(out, "          $ {}", String::from_utf8_lossy(&command))?;
+        writeln!(out, "          $ {}", words::bytes(&command))?;
     }
     Ok(())
 }

@@ -7,15 +7,20 @@ use upcheck::Mtime;
 
 /// A file's time, in the local time zone, to the nanosecond as far as it has them.
 pub(crate) fn time(mtime: Mtime) -> String {
+    match mtime % 1_000_000_000 {
+        0 => second(mtime),
+        _ => local(mtime, "%Y-%m-%d %H:%M:%S.%9f"),
+    }
+}
+
+/// A file's time, in the local time zone, to the second.
+pub(crate) fn second(mtime: Mtime) -> String {
+    local(mtime, "%Y-%m-%d %H:%M:%S")
+}
+
+fn local(mtime: Mtime, format: &str) -> String {
     match Timestamp::from_nanosecond(i128::from(mtime)) {
-        Ok(stamp) => {
-            let local = stamp.to_zoned(TimeZone::system());
-            let digits = match mtime {
-                whole if whole % 1_000_000_000 == 0 => "%Y-%m-%d %H:%M:%S",
-                _ => "%Y-%m-%d %H:%M:%S.%9f",
-            };
-            local.strftime(digits).to_string()
-        }
+        Ok(stamp) => stamp.to_zoned(TimeZone::system()).strftime(format).to_string(),
         Err(_) => format!("{mtime} ns since 1970"),
     }
 }

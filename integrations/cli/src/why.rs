@@ -6,17 +6,30 @@ use crate::words;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::io::{self, Write};
-use upcheck::{Decision, FileId, Reason, Snapshot, Stat, TargetId, Verdict};
+use upcheck::{Decision, FileId, Reason, TargetId, Verdict};
 use upcheck_ninja::Build;
 
-/// How many stale inputs of one target are followed unless all are wanted.
+/// The name and version of the format; see `docs/schema/why.json`.
+const SCHEMA: &str = "upcheck.why/1";
+
+/// How many reasons, and how many stale inputs, of one target are shown unless all are wanted.
 const MOST_BRANCHES: usize = 5;
 
 pub(crate) struct Why<'a> {
     pub(crate) build: &'a Build,
     pub(crate) decision: &'a Decision<'a>,
-    pub(crate) snapshot: &'a Snapshot,
     pub(crate) all: bool,
+}
+
+/// What makes two reasons the same to a reader who was told one of them: the code and the file at fault, or
+/// just the code where that file is the target's own.
+type CauseKey = (&'static str, Option<FileId>);
+
+/// What was shown so far.
+#[derive(Default)]
+struct Shown {
+    targets: HashSet<TargetId>,
+    causes: HashSet<CauseKey>,
 }
 
 /// A line of the tree that is still to be printed.
@@ -33,17 +46,50 @@ enum Content {
 }
 
 impl Why<'_> {
+    /// Whether nothing has to run for the requests.
+    pub(crate) fn is_fresh(&self, requests: &[FileId]) -> bool {
+        requests.iter().all(|&file| self.verdict(file) == Verdict::Fresh)
+    }
+
+    /// The verdict on a request, as `check` has it. Phony targets that are stale in name only, because of a
+    /// phony target without inputs and without a file, have nothing to run.
+    fn verdict(&self, file: FileId) -> Verdict {
+        let Some(asked) = self.decision.producer(file) else { return Verdict::Fresh };
+        let (mut queue, mut seen) = (vec![asked], HashSet::new());
+        while let Some(target) = queue.pop() {
+            if !seen.insert(target) || self.decision.verdict(target) == Verdict::Fresh {
+                continue;
+            }
+            let reasons = self.decision.reasons(target);
+            let only_in_name = |reason: &Reason| {
+                reason.upstream().is_some() || matches!(reason, Reason::PhonyMissing { .. })
+            };
+            if !self.build.graph().flags(target).phony || !reasons.iter().all(only_in_name) {
+                return self.decision.verdict(asked);
+            }
+            queue.extend(reasons.iter().filter_map(Reason::upstream));
+        }
+        Verdict::Fresh
+    }
+
+    // ---- for people ---------------------------------------------------------------------------------
+
     pub(crate) fn print(&self, out: &mut dyn Write, requests: &[FileId]) -> io::Result<()> {
-        let mut shown = HashSet::new();
+        let mut shown = Shown::default();
         for &file in requests {
             let path = words::path(self.build.graph(), file);
-            match self.decision.producer(file) {
-                None => match self.snapshot.stat(file) {
-                    Stat::Present(_) => writeln!(out, "{BOLD}{path}{BOLD:#} is there, and nothing makes it")?,
-                    _ => writeln!(out, "{BOLD}{path}{BOLD:#} is missing, and nothing makes it")?,
-                },
-                Some(target) => self.tree(out, target, &path, &mut shown)?,
-            }
+            let Some(target) = self.decision.producer(file) else {
+                // A missing source is no answer but an error.
+                writeln!(out, "{BOLD}{path}{BOLD:#} is there, and nothing makes it")?;
+                continue;
+            };
+            let state = match self.verdict(file) {
+                Verdict::Fresh if self.decision.is_dirty(file) => {
+                    format!("has {FRESH}nothing to run{FRESH:#}, but counts as stale for what needs it")
+                }
+                _ => self.state(target),
+            };
+            self.tree(out, target, &format!("{BOLD}{path}{BOLD:#} {state}"), &mut shown)?;
         }
         Ok(())
     }
@@ -52,12 +98,14 @@ impl Why<'_> {
         &self,
         out: &mut dyn Write,
         target: TargetId,
-        path: &str,
-        shown: &mut HashSet<TargetId>,
+        first_line: &str,
+        shown: &mut Shown,
     ) -> io::Result<()> {
-        writeln!(out, "{BOLD}{path}{BOLD:#} {}", self.state(target))?;
-        shown.insert(target);
-        let mut stack = self.branches(target, String::new());
+        if !shown.targets.insert(target) {
+            return writeln!(out, "{first_line}, as shown above");
+        }
+        writeln!(out, "{first_line}")?;
+        let mut stack = self.branches(target, String::new(), shown);
         while let Some(line) = stack.pop() {
             let fork = if line.last { "└─ " } else { "├─ " };
             write!(out, "{}{fork}", line.rails)?;
@@ -66,10 +114,10 @@ impl Why<'_> {
                 Content::Target(below) => {
                     let name = words::bytes(self.build.graph().name(below));
                     write!(out, "{BOLD}{name}{BOLD:#} {}", self.state(below))?;
-                    if shown.insert(below) {
+                    if shown.targets.insert(below) {
                         writeln!(out)?;
                         let rail = if line.last { "   " } else { "│  " };
-                        stack.append(&mut self.branches(below, format!("{}{rail}", line.rails)));
+                        stack.append(&mut self.branches(below, format!("{}{rail}", line.rails), shown));
                     } else {
                         writeln!(out, ", as shown above")?;
                     }
@@ -80,45 +128,57 @@ impl Why<'_> {
     }
 
     /// What hangs below a target, the first to be printed last: its own reasons, then stale inputs.
-    fn branches(&self, target: TargetId, rails: String) -> Vec<Line> {
+    fn branches(&self, target: TargetId, rails: String, shown: &mut Shown) -> Vec<Line> {
+        let limit = if self.all { usize::MAX } else { MOST_BRANCHES };
         let reasons = self.decision.reasons(target);
-        let (passed_on, own): (Vec<_>, Vec<_>) =
-            reasons.iter().partition(|reason| reason.upstream().is_some());
-        let limit = |n: usize| if self.all { n } else { n.min(MOST_BRANCHES) };
-        let mut contents: Vec<Content> = own
+        let is_own =
+            |reason: &&Reason| reason.upstream().is_none() || matches!(reason, Reason::DyndepStale { .. });
+        let own: Vec<_> = reasons.iter().filter(is_own).collect();
+        let mut contents: Vec<_> = own
             .iter()
-            .take(limit(own.len()))
+            .take(limit)
             .map(|reason| Content::Text(words::sentence(self.build.graph(), reason)))
             .collect();
-        if own.len() > limit(own.len()) {
-            let left = plural(own.len() - limit(own.len()), "more reason");
+        if own.len() > limit {
+            let left = plural(own.len() - limit, "more reason");
             contents.push(Content::Text(format!("... and {left} of its own (--all shows them)")));
         }
-        // Those that are certain explain more than those that are pending.
-        let mut producers: Vec<_> = passed_on.iter().filter_map(|reason| reason.upstream()).collect();
+
         let mut seen = HashSet::new();
-        producers.retain(|&producer| seen.insert(producer));
-        producers.sort_by_key(|&producer| std::cmp::Reverse(self.decision.verdict(producer)));
-        let n_followed = limit(producers.len());
-        for reason in &passed_on {
-            if matches!(reason, Reason::DyndepStale { .. }) {
-                contents.push(Content::Text(words::sentence(self.build.graph(), reason)));
+        let mut inputs: Vec<_> = reasons.iter().filter_map(Reason::upstream).collect();
+        inputs.retain(|&producer| seen.insert(producer));
+        // Those that are certain explain more than those that are pending.
+        inputs.sort_by_key(|&producer| std::cmp::Reverse(self.decision.verdict(producer)));
+        let (mut n_shown, mut n_alike) = (0, 0);
+        for &input in &inputs {
+            let causes = self.new_causes(input, shown);
+            if !self.all && causes.as_ref().is_some_and(HashSet::is_empty) {
+                n_alike += 1;
+            } else if n_shown < limit {
+                n_shown += 1;
+                shown.causes.extend(causes.unwrap_or_default());
+                contents.push(Content::Target(input));
             }
         }
-        contents.extend(producers[..n_followed].iter().map(|&producer| Content::Target(producer)));
-        if producers.len() > n_followed {
-            let left = plural(producers.len() - n_followed, "more stale input");
-            contents.push(Content::Text(format!("... and {left} (--all shows them)")));
+        let n_others = inputs.len() - n_shown - n_alike;
+        for (n, why) in [(n_alike, ", for the same reasons"), (n_others, "")] {
+            if n > 0 {
+                let left = plural(n, "more stale input");
+                contents.push(Content::Text(format!("... and {left}{why} (--all shows them)")));
+            }
         }
+
         let n = contents.len();
-        let lines = contents.into_iter().enumerate().map(|(position, content)| Line {
-            rails: rails.clone(),
-            last: position + 1 == n,
-            content,
-        });
-        let mut lines: Vec<_> = lines.collect();
-        lines.reverse();
-        lines
+        let lines = contents.into_iter().enumerate();
+        let lines = lines.map(|(at, content)| Line { rails: rails.clone(), last: at + 1 == n, content });
+        lines.rev().collect()
+    }
+
+    /// The reasons of a target that were not given for another before; `None` if it has some from others.
+    fn new_causes(&self, target: TargetId, shown: &Shown) -> Option<HashSet<CauseKey>> {
+        let reasons = self.decision.reasons(target);
+        let keys = reasons.iter().map(cause_key).filter(|key| !shown.causes.contains(key));
+        reasons.iter().all(|reason| reason.upstream().is_none()).then(|| keys.collect())
     }
 
     fn state(&self, target: TargetId) -> String {
@@ -130,27 +190,75 @@ impl Why<'_> {
         }
     }
 
-    /// All targets along the chains, each once, those asked for first.
+    // ---- for programs -------------------------------------------------------------------------------
+
+    /// Prints one object.
     pub(crate) fn print_json(&self, out: &mut dyn Write, requests: &[FileId]) -> io::Result<()> {
+        let mut head = json::head(SCHEMA, self.is_fresh(requests));
+        head.append(&mut self.requests(requests));
+        let targets = self.chain(requests).into_iter().map(|target| self.target(target));
+        json::object(out, head, "targets", targets, Map::new())
+    }
+
+    /// Prints one object per target, then one with all the rest.
+    pub(crate) fn print_lines(&self, out: &mut dyn Write, requests: &[FileId]) -> io::Result<()> {
+        for target in self.chain(requests) {
+            writeln!(out, "{}", self.target(target))?;
+        }
+        let mut last = json::head(SCHEMA, self.is_fresh(requests));
+        last.append(&mut self.requests(requests));
+        writeln!(out, "{}", Value::Object(last))
+    }
+
+    fn requests(&self, requests: &[FileId]) -> Map<String, Value> {
         let graph = self.build.graph();
-        let mut queue: Vec<TargetId> =
-            requests.iter().filter_map(|&file| self.decision.producer(file)).collect();
-        let mut seen: HashSet<_> = HashSet::new();
-        queue.retain(|&target| seen.insert(target));
-        let mut targets = Vec::new();
+        let list = requests.iter().map(|&file| {
+            let mut object = Map::new();
+            json::put_path(&mut object, "path", graph.files.path(file));
+            if let Some(target) = self.decision.producer(file) {
+                json::put_path(&mut object, "target", graph.name(target));
+            }
+            object.insert("verdict".into(), json::verdict(self.verdict(file)).into());
+            Value::Object(object)
+        });
+        Map::from_iter([("requests".to_owned(), list.collect())])
+    }
+
+    /// All targets along the chains, each once, those asked for first.
+    fn chain(&self, requests: &[FileId]) -> Vec<TargetId> {
+        let mut chain: Vec<_> = requests.iter().filter_map(|&file| self.decision.producer(file)).collect();
+        let mut seen = HashSet::new();
+        chain.retain(|&target| seen.insert(target));
         let mut next = 0;
-        while let Some(&target) = queue.get(next) {
+        while let Some(&target) = chain.get(next) {
             next += 1;
             let reasons = self.decision.reasons(target);
-            queue.extend(reasons.iter().filter_map(Reason::upstream).filter(|&before| seen.insert(before)));
-            let mut object = Map::new();
-            json::put_path(&mut object, "target", graph.name(target));
-            object.insert("verdict".into(), json::verdict(self.decision.verdict(target)).into());
-            object.insert("phony".into(), graph.flags(target).phony.into());
-            let reasons: Vec<_> = reasons.iter().map(|reason| json::reason(graph, reason)).collect();
-            object.insert("reasons".into(), reasons.into());
-            targets.push(Value::Object(object));
+            chain.extend(reasons.iter().filter_map(Reason::upstream).filter(|&before| seen.insert(before)));
         }
-        writeln!(out, "{}", serde_json::json!({ "schema": "upcheck.why/1", "targets": targets }))
+        chain
     }
+
+    fn target(&self, target: TargetId) -> Value {
+        let graph = self.build.graph();
+        let mut object = Map::new();
+        json::put_target(&mut object, graph, target);
+        object.insert("phony".into(), graph.flags(target).phony.into());
+        object.insert("verdict".into(), json::verdict(self.decision.verdict(target)).into());
+        let reasons = self.decision.reasons(target);
+        let reasons: Vec<_> = reasons.iter().map(|reason| json::reason(graph, reason)).collect();
+        object.insert("reasons".into(), reasons.into());
+        Value::Object(object)
+    }
+}
+
+fn cause_key(reason: &Reason) -> CauseKey {
+    let is_elsewhere = matches!(
+        reason,
+        Reason::InputMissing { .. }
+            | Reason::InputNewer { .. }
+            | Reason::PhonyMissing { .. }
+            | Reason::DyndepBroken { .. }
+            | Reason::Unreadable { .. }
+    );
+    (reason.code(), is_elsewhere.then(|| reason.path()))
 }

@@ -1,17 +1,29 @@
 //! The wording of reasons and causes, for people. The only place that has it.
 
-use crate::time::{count, difference, time};
-use upcheck::{FileId, Graph, Reason, RootCause, Unknown};
+use crate::time::{count, difference, second, time};
+use upcheck::{FileId, Graph, Reason, RootCause, Unknown, Verdict};
 
-/// Paths as people read them: control characters made visible, what is not UTF-8 replaced.
+/// Paths as people read them.
 pub(crate) fn path(graph: &Graph, file: FileId) -> String {
     bytes(graph.files.path(file))
 }
 
-/// Bytes as people read them.
+/// Bytes as people read them: what is not UTF-8 replaced, control characters made visible.
 pub(crate) fn bytes(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    if text.chars().any(char::is_control) { text.escape_debug().to_string() } else { text.into_owned() }
+    visible(&String::from_utf8_lossy(bytes), "")
+}
+
+/// Makes control characters visible, all but those to `keep`: no name of a file may steer a terminal.
+pub(crate) fn visible(text: &str, keep: &str) -> String {
+    let is_bad = |c: char| c.is_control() && !keep.contains(c);
+    text.chars().fold(String::with_capacity(text.len()), |mut visible, c| {
+        if is_bad(c) {
+            visible.extend(c.escape_debug());
+        } else {
+            visible.push(c);
+        }
+        visible
+    })
 }
 
 /// One reason in one sentence, with both values compared.
@@ -37,16 +49,16 @@ pub(crate) fn sentence(graph: &Graph, reason: &Reason) -> String {
         ),
         Reason::NeverBuilt { output } => format!("no build of {} is on record", path(*output)),
         Reason::DepsUnknown { output, why } => {
-            format!("the headers of {} are not known: {}", path(*output), unknown(why))
+            format!("the discovered inputs of {} are not known: {}", path(*output), unknown(why))
         }
         Reason::DyndepStale { dyndep, .. } => {
             format!("its dyndep file {} is about to be made again", path(*dyndep))
         }
         Reason::DyndepBroken { dyndep, message } => {
-            format!("its dyndep file {} is unusable: {message}", path(*dyndep))
+            format!("its dyndep file {} is unusable: {}", path(*dyndep), first_line(message))
         }
         Reason::DepsOutdated { output, output_mtime, recorded_mtime } => format!(
-            "{} changed after its headers were recorded ({} against {})",
+            "{} changed after its discovered inputs were recorded ({} against {})",
             path(*output),
             time(*output_mtime),
             time(*recorded_mtime)
@@ -65,17 +77,32 @@ pub(crate) fn sentence(graph: &Graph, reason: &Reason) -> String {
     }
 }
 
+/// An input that is stale or pending, as a reason for a target with `verdict`. `producer` is the verdict on
+/// what makes it, where that is known.
+pub(crate) fn upstream(graph: &Graph, input: FileId, verdict: Verdict, producer: Option<Verdict>) -> String {
+    let input = path(graph, input);
+    match (verdict, producer) {
+        (Verdict::Pending, _) => format!("{input} may come out changed"),
+        (_, Some(Verdict::Pending)) => format!("{input} is pending"),
+        _ => format!("{input} is stale"),
+    }
+}
+
 /// A root cause, to follow "N targets are stale because".
 pub(crate) fn cause(graph: &Graph, cause: &RootCause) -> String {
     let path = path(graph, cause.reason.path());
     match &cause.reason {
-        Reason::InputNewer { .. } => format!("{path} is newer than what was made from it"),
+        Reason::InputNewer { input_mtime, .. } => {
+            format!("{path} is newer than what was made from it (changed {})", second(*input_mtime))
+        }
         Reason::InputMissing { .. } => format!("{path} is missing"),
         Reason::OutputMissing { .. } => format!("the output {path} is missing"),
         Reason::CommandChanged { .. } => format!("the command of {path} changed"),
         Reason::NeverBuilt { .. } => format!("no build of {path} is on record"),
-        Reason::DepsUnknown { .. } => format!("the headers of {path} are not known"),
-        Reason::DepsOutdated { .. } => format!("{path} changed after its headers were recorded"),
+        Reason::DepsUnknown { .. } => format!("the discovered inputs of {path} are not known"),
+        Reason::DepsOutdated { .. } => {
+            format!("{path} changed after its discovered inputs were recorded")
+        }
         Reason::PhonyMissing { .. } => format!("{path} is always stale"),
         Reason::Unreadable { errno, .. } => format!("{path} cannot be looked at: {}", os_error(*errno)),
         reason => sentence(graph, reason),
@@ -90,9 +117,11 @@ pub(crate) fn causes_of_kind(code: &str, n_causes: usize, example: &str) -> Opti
         "output-missing" => format!("{n_causes} outputs are missing ({example}, ...)"),
         "command-changed" => format!("{n_causes} commands changed (that of {example}, ...)"),
         "never-built" => format!("no build of {n_causes} targets is on record ({example}, ...)"),
-        "deps-unknown" => format!("the headers of {n_causes} targets are not known ({example}, ...)"),
+        "deps-unknown" => {
+            format!("the discovered inputs of {n_causes} targets are not known ({example}, ...)")
+        }
         "deps-outdated" => {
-            format!("{n_causes} outputs changed after their headers were recorded ({example}, ...)")
+            format!("{n_causes} outputs changed after their discovered inputs were recorded ({example}, ...)")
         }
         _ => return None,
     })
@@ -106,8 +135,13 @@ pub(crate) fn unknown(why: &Unknown) -> String {
         Unknown::OtherOutput { depfile, names } => {
             format!("the depfile {} is about {}", bytes(depfile), bytes(names))
         }
-        Unknown::Broken { message } => message.to_string(),
+        Unknown::Broken { message } => first_line(message),
     }
+}
+
+/// A syntax error shows its place on lines of its own, which have no room in a sentence.
+fn first_line(message: &str) -> String {
+    visible(message.lines().next().unwrap_or_default(), "")
 }
 
 /// The operating system's words for an error number.

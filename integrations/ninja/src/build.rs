@@ -272,7 +272,8 @@ impl Build {
         if !wants_user {
             return Ok(file);
         }
-        let user = self.graph().users().of(file).first().copied();
+        let itself = self.manifest.self_users.get(&file).copied();
+        let user = self.graph().users().of(file).first().copied().into_iter().chain(itself).min();
         let output = match user {
             Some(user) => self.graph().outputs(user).first().copied(),
             None => self.first_discoverer(file),
@@ -294,6 +295,9 @@ impl Build {
             for input in graph.ordering_inputs(target) {
                 used[input.index()] = true;
             }
+        }
+        for file in self.manifest.self_users.keys() {
+            used[file.index()] = true;
         }
         let outputs = graph.targets().flat_map(|target| graph.outputs(target));
         let roots: Vec<_> = outputs.copied().filter(|output| !used[output.index()]).collect();
@@ -433,17 +437,18 @@ impl Build {
 
     fn detail(&self, disk: &dyn Disk, target: TargetId) -> Result<Details, Error> {
         let is_set = |symbol| Ok::<_, Error>(!self.binding(target, symbol, true)?.is_empty());
-        let phony = self.graph().flags(target).phony;
-        let flags = Flags { phony, restat: is_set(Symbol::RESTAT)?, generator: is_set(Symbol::GENERATOR)? };
-        let hash = match phony || flags.generator {
-            true => None,
-            false => Some(self.version.hash_command(&self.command_with_rspfile(target)?)),
-        };
+        // In ninja's order, so that of two broken bindings the same one is named.
         let deps = if is_set(Symbol::DEPS)? {
             Deps::FromLog
         } else {
             let depfile = self.binding(target, Symbol::DEPFILE, false)?;
             if depfile.is_empty() { Deps::Untracked } else { self.read_depfile(disk, target, depfile) }
+        };
+        let phony = self.graph().flags(target).phony;
+        let flags = Flags { phony, restat: is_set(Symbol::RESTAT)?, generator: is_set(Symbol::GENERATOR)? };
+        let hash = match phony || flags.generator {
+            true => None,
+            false => Some(self.version.hash_command(&self.command_with_rspfile(target)?)),
         };
         Ok(Details { flags, hash, deps })
     }

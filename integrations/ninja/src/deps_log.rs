@@ -110,9 +110,13 @@ fn scan(bytes: &[u8], mtime_words: usize) -> Places {
                     return (paths, records, Some(at));
                 }
                 paths.push(path);
-                records.push(None);
             }
-            Parsed::Deps { output, words } => records[output] = Some(words),
+            Parsed::Deps { output, words } => {
+                if records.len() <= output {
+                    records.resize(output + 1, None);
+                }
+                records[output] = Some(words);
+            }
         }
         at = end;
     }
@@ -158,8 +162,8 @@ fn read_record(bytes: &[u8], at: usize, n_paths: usize, mtime_words: usize) -> O
         return None;
     }
     let output = u32::from_le_bytes(words[0]) as usize;
-    // Ninja would accept a number that no path has had yet; nothing ever writes one.
-    (output < n_paths).then_some((Parsed::Deps { output, words: start..end }, end))
+    // Ninja accepts a number that no path has had yet. It can get one later, if there is room for as many paths.
+    (output < bytes.len()).then_some((Parsed::Deps { output, words: start..end }, end))
 }
 
 #[cfg(test)]
@@ -223,7 +227,7 @@ mod tests {
             path_record(b"o", 1),
             deps_record(&[0, 1, 0, 1]),
             deps_record(&[0, 1]),
-            deps_record(&[3, 1, 0]),
+            deps_record(&[0xffff_ffff, 1, 0, 0]),
             vec![0, 0, 0, 0],
             vec![0xff, 0xff, 0xff, 0x7f],
             vec![6, 0, 0, 0x80, 0, 0, 0, 0, 0, 0],
@@ -234,6 +238,14 @@ mod tests {
             assert_eq!(log.damaged_at(), Some(16 + good.len()), "{bad:?}");
             assert_eq!(inputs(&log, 0), Some((1, vec![])), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_record_may_come_before_its_outputs_path() {
+        let bytes = log(4, &[deps_record(&[1, 5, 0]), path_record(b"a", 0), path_record(b"b", 1)]);
+        let log = DepsLog::read(bytes);
+        assert_eq!(log.damaged_at(), None);
+        assert_eq!(inputs(&log, 1), Some((5, vec![])));
     }
 
     #[test]

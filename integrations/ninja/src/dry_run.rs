@@ -13,7 +13,7 @@ use crate::version::NinjaVersion;
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use upcheck::collect::Disk;
-use upcheck::{Decision, Dyndep, FileId, Mode, Report, Snapshot, Stop, TargetId};
+use upcheck::{Decision, Dyndep, FileId, History, Mode, Record, Report, Snapshot, Stop, TargetId};
 
 /// What a dry run comes to.
 #[derive(Debug, Default)]
@@ -38,6 +38,7 @@ pub fn dry_run(
     requests: Result<Vec<FileId>, Error>,
     are_defaults: bool,
 ) -> Result<DryRun, Error> {
+    let later;
     let mut decision = Decision::new(build.graph(), build.history(), snapshot, Mode::AsNinja);
     let mut earlier = None;
     if let Some(manifest) = build.manifest_file() {
@@ -55,8 +56,9 @@ pub fn dry_run(
                 return Ok(DryRun { report, stopped_at_manifest: true });
             }
             // Only something that the manifest waits for is stale: ninja runs that, and starts over.
+            later = as_if_recorded(build, &report);
+            decision.restart(&later);
             earlier = Some(report);
-            decision.reset();
         }
     }
     let mut requests = requests?;
@@ -77,6 +79,19 @@ pub fn dry_run(
         append(&mut report, earlier);
     }
     Ok(DryRun { report, stopped_at_manifest: false })
+}
+
+/// A dry run writes no log, but it does keep records of what it pretends to have run, and believes them when it
+/// starts over: the command of now, recorded at time 0.
+fn as_if_recorded(build: &Build, report: &Report) -> History {
+    let mut history = build.history().clone();
+    for stale in &report.stale {
+        let command_hash = history.command_hash(stale.target);
+        for &output in build.graph().outputs(stale.target) {
+            history.set_record(output, Record { command_hash, mtime: 0 });
+        }
+    }
+    history
 }
 
 /// Adds what an earlier pass listed and the last one did not.

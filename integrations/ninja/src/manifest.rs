@@ -4,7 +4,7 @@ use crate::error::{Error, SyntaxError};
 use crate::lexer::{Lexer, Piece, Token};
 use crate::scope::{ROOT, ScopeId, Scopes, Symbol, TargetPaths, TargetScope};
 use crate::version::NinjaVersion;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use upcheck::collect::Disk;
 use upcheck::{FileId, Flags, Graph, TargetDesc, TargetId, path};
@@ -16,6 +16,8 @@ pub(crate) struct Manifest {
     /// Indexed by target.
     rows: Vec<Row>,
     pub(crate) defaults: Vec<FileId>,
+    /// Phony targets that named themselves as an input. The input is dropped, but their file counts as used.
+    pub(crate) self_users: BTreeMap<FileId, TargetId>,
     /// Every manifest file, in the order of reading.
     pub(crate) sources: Vec<Vec<u8>>,
     pub(crate) warnings: Vec<String>,
@@ -43,6 +45,7 @@ impl Manifest {
             scopes: Scopes::new(),
             rows: Vec::new(),
             defaults: Vec::new(),
+            self_users: BTreeMap::new(),
             sources: Vec::new(),
             warnings: Vec::new(),
             n_named_files: 0,
@@ -472,6 +475,7 @@ impl Reader<'_> {
         n_order_only: usize,
     ) -> (Vec<FileId>, usize) {
         let path = String::from_utf8_lossy(self.manifest.graph.files.path(itself));
+        self.manifest.self_users.insert(itself, TargetId::new(self.manifest.graph.n_targets()));
         self.manifest.warnings.push(format!("phony target '{path}' names itself as an input; ignoring"));
         let left: Vec<_> = inputs.iter().copied().filter(|&file| file != itself).collect();
         let n_explicit = left.len().checked_sub(n_order_only).unwrap_or(left.len());

@@ -1,0 +1,648 @@
+//! A naive second opinion. [`Oracle`] is docs/SEMANTICS.md in a hundred lines of maps and recursion; on random
+//! worlds in memory it must agree with [`Decision`] on what is judged, on each verdict and on each reason.
+//!
+//! `UPCHECK_CASES` sets how many worlds each test tries.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Mutex;
+use upcheck::collect::{MemoryDisk, collect};
+use upcheck::{
+    Decision, Dyndep, DyndepEntry, FileId, Flags, Graph, History, Mode, Mtime, Plan, Reason, Record, Report,
+    Snapshot, Stop, TargetDesc, TargetId, Unknown, Verdict,
+};
+
+/// A second, in nanoseconds.
+const S: Mtime = 1_000_000_000;
+/// The error of a disk that would not say.
+const ELOOP: i32 = 40;
+
+// ---- worlds -------------------------------------------------------------------------------------------
+
+/// A build, by path.
+#[derive(Clone, Debug, Default)]
+struct World {
+    targets: Vec<Target>,
+    /// Those that are not here are missing.
+    files: BTreeMap<String, State>,
+    records: BTreeMap<String, Record>,
+    /// `None` for one that is broken. Those that are not here were not read.
+    dyndeps: BTreeMap<String, Option<Vec<Extra>>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    Present(Mtime),
+    Unreadable,
+    /// Missing as far as anyone knows, because nobody asks.
+    NotAsked,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Target {
+    outputs: Vec<String>,
+    explicit: Vec<String>,
+    implicit: Vec<String>,
+    order_only: Vec<String>,
+    validations: Vec<String>,
+    dyndep: Option<String>,
+    phony: bool,
+    restat: bool,
+    generator: bool,
+    hash: u64,
+    discovered: Discovered,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Discovered {
+    #[default]
+    Untracked,
+    Known(Vec<String>, Option<Mtime>),
+    Unknown(Unknown),
+}
+
+/// What a dyndep file says of one target.
+#[derive(Clone, Debug)]
+struct Extra {
+    target: usize,
+    outputs: Vec<String>,
+    inputs: Vec<String>,
+    restat: bool,
+}
+
+// ---- the oracle ---------------------------------------------------------------------------------------
+
+/// Reasons: code, path, and the target before this one that the reason passes on.
+type Why = BTreeSet<(&'static str, String, Option<usize>)>;
+
+struct Oracle {
+    world: World,
+    exact: bool,
+    /// Dyndep files that were looked into, and whether they are broken.
+    loaded: HashMap<String, bool>,
+    visiting: HashSet<usize>,
+    verdicts: BTreeMap<usize, Verdict>,
+    /// Neither they nor anything before them has to run.
+    ready: HashSet<usize>,
+    /// Targets whose discovered inputs are believed.
+    believed: HashSet<usize>,
+    /// Files that are stale, missing or unreadable; whether nothing that runs before can change that.
+    dirty: HashMap<String, bool>,
+    /// Times that phony names borrow.
+    lent: HashMap<String, Mtime>,
+    queue: Vec<String>,
+}
+
+impl Oracle {
+    fn judge(world: &World, exact: bool, requests: &[String]) -> Result<Self, &'static str> {
+        let mut oracle = Self {
+            world: world.clone(),
+            exact,
+            loaded: HashMap::new(),
+            visiting: HashSet::new(),
+            verdicts: BTreeMap::new(),
+            ready: HashSet::new(),
+            believed: HashSet::new(),
+            dirty: HashMap::new(),
+            lent: HashMap::new(),
+            queue: Vec::new(),
+        };
+        let dyndeps = oracle.world.targets.iter().filter_map(|target| target.dyndep.clone());
+        for dyndep in dyndeps.filter(|_| !exact).collect::<BTreeSet<_>>() {
+            oracle.load(&dyndep)?;
+        }
+        for request in requests {
+            oracle.queue = vec![request.clone()];
+            let mut next = 0;
+            while let Some(file) = oracle.queue.get(next).cloned() {
+                oracle.visit(&file)?;
+                next += 1;
+            }
+        }
+        Ok(oracle)
+    }
+
+    fn visit(&mut self, file: &str) -> Result<(), &'static str> {
+        let Some(t) = self.producer(file) else {
+            self.look_at(file)?;
+            if !matches!(self.state(file), Some(State::Present(_))) {
+                self.dirty.insert(file.into(), true);
+            }
+            return Ok(());
+        };
+        if self.verdicts.contains_key(&t) {
+            return Ok(());
+        }
+        if !self.visiting.insert(t) {
+            return Err("cycle");
+        }
+        if let Some(dyndep) = self.world.targets[t].dyndep.clone().filter(|d| !self.loaded.contains_key(d)) {
+            self.visit(&dyndep)?;
+            if self.is_ready(&dyndep) {
+                self.load(&dyndep)?;
+            }
+        }
+        let target = self.world.targets[t].clone();
+        for output in &target.outputs {
+            self.look_at(output)?;
+        }
+        if self.exact && matches!(target.discovered, Discovered::Unknown(Unknown::Broken { .. })) {
+            return Err("broken");
+        }
+        let deps = self.deps_reason(&target);
+        if deps.is_none() {
+            self.believed.insert(t);
+        }
+        self.queue.extend(target.validations.clone());
+        for input in self.dirtying_inputs(t).iter().chain(&target.order_only) {
+            self.visit(input)?;
+        }
+        let dirtying = self.dirtying_inputs(t);
+        let dirty: Vec<bool> = dirtying.iter().filter_map(|input| self.dirty.get(input).copied()).collect();
+        let dyndep = self.dyndep_reason(&target);
+        let mut certain = deps.is_some() || dirty.contains(&true) || !self.output_reasons(t).is_empty();
+        certain |= dyndep.as_ref().is_some_and(|(stale, _)| !stale);
+        let verdict = match (certain, dirty.is_empty() && dyndep.is_none()) {
+            (true, _) => Verdict::Stale,
+            (false, false) => Verdict::Pending,
+            (false, true) => Verdict::Fresh,
+        };
+        self.verdicts.insert(t, verdict);
+        let has_inputs = !dirtying.is_empty() || !target.order_only.is_empty();
+        if dirtying.iter().chain(&target.order_only).all(|input| self.is_ready(input))
+            && (verdict == Verdict::Fresh || (target.phony && !has_inputs))
+        {
+            self.ready.insert(t);
+        }
+        for output in &target.outputs {
+            if verdict != Verdict::Fresh {
+                let passes_on = certain && (target.phony || !target.restat);
+                *self.dirty.entry(output.clone()).or_insert(passes_on) |= passes_on;
+            } else if target.phony && !self.exists(output) {
+                let newest = dirtying.iter().map(|input| self.time(input)).max();
+                self.lent.insert(output.clone(), newest.unwrap_or(0).max(0));
+            }
+        }
+        Ok(())
+    }
+
+    /// All reasons of a target that is not fresh.
+    fn reasons(&self, t: usize) -> Why {
+        if self.verdicts[&t] == Verdict::Fresh {
+            return Why::new();
+        }
+        let target = &self.world.targets[t];
+        let mut why = self.output_reasons(t);
+        why.extend(self.deps_reason(target).map(|code| (code, target.outputs[0].clone(), None)));
+        for input in self.dirtying_inputs(t).into_iter().filter(|input| self.dirty.contains_key(input)) {
+            let (code, producer) = match self.producer(&input) {
+                Some(p) if self.is_bare_phony(p) => ("phony-missing", None),
+                Some(p) => ("upstream-stale", Some(p)),
+                None if self.state(&input) == Some(State::Unreadable) => ("unreadable", None),
+                None => ("input-missing", None),
+            };
+            why.insert((code, input, producer));
+        }
+        if let Some((is_stale, dyndep)) = self.dyndep_reason(target) {
+            let producer = self.producer(&dyndep).filter(|_| is_stale);
+            why.insert(("deps-unknown", dyndep, producer));
+        }
+        why
+    }
+
+    /// The reasons behind a target that are not passed on from one before it.
+    fn root_causes(&self, t: usize) -> BTreeSet<(&'static str, String)> {
+        let mut causes = BTreeSet::new();
+        for (code, path, upstream) in self.reasons(t) {
+            match upstream {
+                Some(upstream) => causes.extend(self.root_causes(upstream)),
+                None => {
+                    causes.insert((code, path));
+                }
+            }
+        }
+        causes
+    }
+
+    /// Why the outputs are out of date, whatever is stale before them.
+    fn output_reasons(&self, t: usize) -> Why {
+        let target = &self.world.targets[t];
+        let mut why = Why::new();
+        let mut add = |code, path: &String| why.insert((code, path.clone(), None));
+        let inputs = self.dirtying_inputs(t);
+        let fresh: Vec<_> = inputs.iter().filter(|input| !self.dirty.contains_key(*input)).collect();
+        let newest = fresh.iter().map(|input| self.time(input)).max();
+        let (mut compared, mut unrecorded, mut changed) = (None, None, None);
+        for output in &target.outputs {
+            match self.state(output) {
+                Some(State::Unreadable) => _ = add("unreadable", output),
+                Some(State::Present(_)) => {
+                    let record = self.world.records.get(output);
+                    let own = Some(self.own_time(output)).filter(|_| !target.restat || record.is_none());
+                    let times = [own, record.map(|record| record.mtime)];
+                    compared = compared.or(times.into_iter().flatten().find(|&time| newest > Some(time)));
+                    if record.is_none() {
+                        unrecorded.get_or_insert(output);
+                    }
+                    if record.is_some_and(|record| record.command_hash != target.hash) {
+                        changed.get_or_insert(output);
+                    }
+                }
+                _ if target.phony && !self.is_bare_phony(t) => {}
+                _ if target.phony => {
+                    add("phony-missing", output);
+                    break;
+                }
+                _ => _ = add("output-missing", output),
+            }
+        }
+        if target.phony {
+            return why;
+        }
+        for input in fresh.into_iter().filter(|input| compared.is_some_and(|time| self.time(input) > time)) {
+            add("input-newer", input);
+        }
+        if !target.generator {
+            unrecorded.map(|output| add("never-built", output));
+            changed.map(|output| add("command-changed", output));
+        }
+        why
+    }
+
+    /// A phony name for nothing.
+    fn is_bare_phony(&self, t: usize) -> bool {
+        let target = &self.world.targets[t];
+        target.phony && [&target.explicit, &target.implicit, &target.order_only].iter().all(|run| run.is_empty())
+    }
+
+    fn deps_reason(&self, target: &Target) -> Option<&'static str> {
+        match &target.discovered {
+            Discovered::Unknown(_) => Some("deps-unknown"),
+            Discovered::Known(_, Some(recorded)) if self.own_time(&target.outputs[0]) > *recorded => {
+                Some("deps-outdated")
+            }
+            _ => None,
+        }
+    }
+
+    /// Why the dyndep file leaves the verdict open: whether it is stale (broken otherwise), and its path.
+    fn dyndep_reason(&self, target: &Target) -> Option<(bool, String)> {
+        let dyndep = target.dyndep.clone().filter(|_| !self.exact)?;
+        let stale = self.producer(&dyndep).is_some() && self.dirty.contains_key(&dyndep);
+        let broken = self.loaded.get(&dyndep) == Some(&true);
+        (stale || broken).then_some((stale, dyndep))
+    }
+
+    /// Takes over what a dyndep file says; of a broken one nothing counts.
+    fn load(&mut self, dyndep: &str) -> Result<(), &'static str> {
+        let extras = self.world.dyndeps.get(dyndep).cloned().flatten();
+        let claimed: Vec<_> = extras.iter().flatten().flat_map(|extra| &extra.outputs).collect();
+        let twice = claimed.len() != claimed.iter().collect::<HashSet<_>>().len();
+        let broken = twice || extras.is_none() || claimed.iter().any(|file| self.producer(file).is_some());
+        for extra in extras.into_iter().flatten().filter(|_| !broken) {
+            let target = &mut self.world.targets[extra.target];
+            target.outputs.extend(extra.outputs);
+            target.implicit.extend(extra.inputs);
+            target.restat |= extra.restat;
+        }
+        self.loaded.insert(dyndep.into(), broken);
+        if broken && self.exact { Err("broken") } else { Ok(()) }
+    }
+
+    fn look_at(&self, file: &str) -> Result<(), &'static str> {
+        match self.state(file) {
+            Some(State::Unreadable) if self.exact => Err("unreadable"),
+            Some(State::Present(-1)) if self.exact => Err("silent"),
+            _ => Ok(()),
+        }
+    }
+
+    fn dirtying_inputs(&self, t: usize) -> Vec<String> {
+        let target = &self.world.targets[t];
+        let mut inputs = [target.explicit.clone(), target.implicit.clone()].concat();
+        if let Discovered::Known(discovered, _) = &target.discovered
+            && self.believed.contains(&t)
+        {
+            inputs.extend(discovered.clone());
+        }
+        inputs
+    }
+
+    fn producer(&self, file: &str) -> Option<usize> {
+        self.world.targets.iter().position(|target| target.outputs.iter().any(|output| output == file))
+    }
+
+    fn is_ready(&self, file: &str) -> bool {
+        self.producer(file).is_none_or(|t| self.ready.contains(&t))
+    }
+
+    fn state(&self, file: &str) -> Option<State> {
+        self.world.files.get(file).copied()
+    }
+
+    fn exists(&self, file: &str) -> bool {
+        matches!(self.state(file), Some(State::Present(_)))
+    }
+
+    /// The time of a file as it is compared; 0 where there is none.
+    fn own_time(&self, file: &str) -> Mtime {
+        match self.state(file) {
+            Some(State::Present(0..S)) => 1,
+            Some(State::Present(mtime)) => mtime,
+            _ => 0,
+        }
+    }
+
+    fn time(&self, file: &str) -> Mtime {
+        self.lent.get(file).copied().unwrap_or_else(|| self.own_time(file))
+    }
+}
+
+// ---- the same world for the code under test -------------------------------------------------------------
+
+/// A world as the library takes it.
+struct Described {
+    graph: Graph,
+    history: History,
+    snapshot: Snapshot,
+}
+
+fn describe(world: &World) -> Described {
+    let mut graph = Graph::default();
+    let mut history = History::default();
+    let mut disk = MemoryDisk::new();
+    for target in &world.targets {
+        let mut ids = |paths: &[String]| paths.iter().map(|path| intern(&mut graph, path)).collect::<Vec<_>>();
+        let [outputs, explicit, implicit, order_only, validations] =
+            [&target.outputs, &target.explicit, &target.implicit, &target.order_only, &target.validations]
+                .map(|paths| ids(paths));
+        let dyndep = target.dyndep.as_ref().map(|path| intern(&mut graph, path));
+        let flags = Flags { phony: target.phony, restat: target.restat, generator: target.generator };
+        let id = graph
+            .add_target(TargetDesc {
+                outputs: &outputs,
+                explicit: &explicit,
+                implicit: &implicit,
+                order_only: &order_only,
+                validations: &validations,
+                dyndep,
+                flags,
+            })
+            .expect("each output has one producer");
+        history.set_command_hash(id, target.hash);
+        match &target.discovered {
+            Discovered::Untracked => {}
+            Discovered::Unknown(why) => history.set_discovered_unknown(id, why.clone()),
+            Discovered::Known(paths, recorded) => {
+                let inputs: Vec<_> = paths.iter().map(|path| intern(&mut graph, path)).collect();
+                history.set_discovered_inputs(id, inputs, *recorded);
+            }
+        }
+    }
+    for (path, &record) in &world.records {
+        history.set_record(intern(&mut graph, path), record);
+    }
+    for (path, extras) in &world.dyndeps {
+        let dyndep = match extras {
+            None => Dyndep::Broken("broken".into()),
+            Some(extras) => Dyndep::Loaded(
+                extras
+                    .iter()
+                    .map(|extra| DyndepEntry {
+                        target: TargetId::new(extra.target),
+                        outputs: extra.outputs.iter().map(|path| intern(&mut graph, path)).collect(),
+                        inputs: extra.inputs.iter().map(|path| intern(&mut graph, path)).collect(),
+                        restat: extra.restat,
+                    })
+                    .collect(),
+            ),
+        };
+        history.set_dyndep(intern(&mut graph, path), dyndep);
+    }
+    for (path, state) in &world.files {
+        match *state {
+            State::Present(mtime) => disk.touch(path, mtime),
+            State::Unreadable => disk.fail(path, ELOOP),
+            State::NotAsked => disk.touch(path, 5 * S),
+        }
+    }
+    let asked = |file: &FileId| {
+        let path = String::from_utf8_lossy(graph.files.path(*file)).into_owned();
+        world.files.get(&path) != Some(&State::NotAsked)
+    };
+    let plan = Plan::new(&graph.files, graph.files.ids().filter(asked));
+    let snapshot = collect(&disk, &graph.files, &plan, 1);
+    Described { graph, history, snapshot }
+}
+
+fn intern(graph: &mut Graph, path: &str) -> FileId {
+    graph.files.intern(path.as_bytes())
+}
+
+impl Described {
+    fn judge(&self, exact: bool, requests: &[String]) -> Result<Decision<'_>, &'static str> {
+        let mode = if exact { Mode::AsNinja } else { Mode::LookPast };
+        let mut decision = Decision::new(&self.graph, &self.history, &self.snapshot, mode);
+        let lookup = |path: &String| self.graph.files.lookup(path.as_bytes()).expect("the world has it");
+        let files: Vec<_> = requests.iter().map(lookup).collect();
+        match decision.judge_all(&files) {
+            Ok(()) => Ok(decision),
+            Err(Stop::Cycle(_)) => Err("cycle"),
+            Err(Stop::Unreadable { .. }) => Err("unreadable"),
+            Err(Stop::Broken(_)) => Err("broken"),
+            Err(Stop::Silent) => Err("silent"),
+            Err(_) => Err("unheard of"),
+        }
+    }
+
+    fn reasons(&self, decision: &Decision<'_>, target: TargetId) -> Why {
+        let reasons = decision.reasons(target);
+        let why: Why = reasons.iter().map(|reason| self.reason(reason)).collect();
+        assert_eq!(why.len(), reasons.len(), "a reason is given twice: {reasons:?}");
+        why
+    }
+
+    fn reason(&self, reason: &Reason) -> (&'static str, String, Option<usize>) {
+        (reason.code(), self.path(reason.path()), reason.upstream().map(TargetId::index))
+    }
+
+    fn path(&self, file: FileId) -> String {
+        String::from_utf8_lossy(self.graph.files.path(file)).into_owned()
+    }
+}
+
+fn verdicts(decision: &Decision<'_>) -> BTreeMap<usize, Verdict> {
+    decision.judged().iter().map(|&target| (target.index(), decision.verdict(target))).collect()
+}
+
+// ---- random worlds --------------------------------------------------------------------------------------
+
+/// Random numbers that a failing case shrinks towards zero: "as good builds leave it".
+struct Dice<'a> {
+    numbers: std::slice::Iter<'a, u16>,
+    /// How many of a hundred things are odd.
+    odds: usize,
+}
+
+impl Dice<'_> {
+    fn below(&mut self, n: usize) -> usize {
+        usize::from(*self.numbers.next().unwrap_or(&0)) % n
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == n - 1
+    }
+
+    fn odd(&mut self) -> bool {
+        self.below(100) >= 100 - self.odds
+    }
+
+    fn some<T: Clone>(&mut self, pool: &[T], most: usize) -> Vec<T> {
+        let n = self.below(most + 1);
+        (0..n).map(|_| pool[self.below(pool.len())].clone()).collect()
+    }
+}
+
+/// Sources are made at 1 s to 4 s, outputs at 5 s, all at once; odd files at one of these.
+const ODD_TIMES: [Mtime; 12] =
+    [6 * S, 9 * S, 5 * S + 1, 5 * S - 1, 4 * S, S, S - 1, 7, 0, -1, -2 * S, -3 * S];
+
+/// A random world, from the bottom up.
+fn roll(numbers: &[u16]) -> World {
+    let mut dice = Dice { numbers: numbers.iter(), odds: 0 };
+    dice.odds = [3, 1, 10, 30][dice.below(4)];
+    let mut world = World::default();
+    let mut pool: Vec<String> = (0..4).map(|n| format!("s{n}")).collect();
+    for source in pool.iter().chain(&["h0".into(), "h1".into(), "dd".into()]) {
+        let seconds = dice.below(4) as Mtime + 1;
+        put(&mut world, &mut dice, source, Some(seconds * S));
+    }
+    let n_targets = 1 + dice.below(9);
+    for t in 0..n_targets {
+        let target = roll_target(&mut world, &mut dice, t, n_targets, &pool);
+        pool.extend(target.outputs.iter().cloned());
+        // More likely to be used again than the sources.
+        pool.push(target.outputs[0].clone());
+        if target.dyndep.is_some() {
+            pool.push(format!("x{t}"));
+        }
+        world.targets.push(target);
+    }
+    roll_dyndeps(&mut world, &mut dice);
+    world
+}
+
+fn roll_target(world: &mut World, dice: &mut Dice<'_>, t: usize, n_targets: usize, pool: &[String]) -> Target {
+    let kind = dice.below(12);
+    let mut target = Target { phony: (7..10).contains(&kind), hash: 1 + dice.below(2) as u64, ..Target::default() };
+    target.restat = kind == 5 || kind == 6 || kind == 11;
+    target.generator = kind == 10 || kind == 11;
+    let n_outputs = [1, 1, 1, 2, 3][dice.below(5)];
+    target.outputs = (0..n_outputs).map(|n| format!("t{t}.{n}")).collect();
+    target.explicit = dice.some(pool, 3);
+    target.implicit = dice.some(pool, 1);
+    target.order_only = dice.some(pool, 1);
+    if dice.one_in(5) {
+        // Any target: a validation may use what it validates.
+        target.validations.push(format!("t{}.0", dice.below(n_targets)));
+    }
+    if dice.odd() && dice.one_in(12) {
+        // Any target: a cycle, now and then.
+        target.implicit.push(format!("t{}.0", dice.below(n_targets)));
+    }
+    if dice.one_in(6) {
+        let dyndep = if dice.one_in(2) { "dd".into() } else { pool[dice.below(pool.len())].clone() };
+        let role = if dice.one_in(2) { &mut target.implicit } else { &mut target.order_only };
+        role.push(dyndep.clone());
+        target.dyndep = Some(dyndep);
+    }
+    if !target.phony {
+        let seen = [pool, &["h0".into(), "h1".into(), "h2".into()]].concat();
+        let recorded = if dice.odd() { ODD_TIMES[dice.below(ODD_TIMES.len())] } else { 5 * S };
+        target.discovered = match dice.below(8) {
+            0..4 => Discovered::Untracked,
+            4 | 5 => Discovered::Known(dice.some(&seen, 3), None),
+            6 => Discovered::Known(dice.some(&seen, 3), Some(recorded)),
+            _ if !dice.odd() => Discovered::Known(dice.some(&seen, 3), Some(recorded)),
+            _ => Discovered::Unknown(match dice.below(4) {
+                0 => Unknown::NotRecorded,
+                1 => Unknown::NoDepfile { depfile: Box::default() },
+                2 => Unknown::OtherOutput { depfile: Box::default(), names: Box::default() },
+                _ => Unknown::Broken { message: "broken".into() },
+            }),
+        };
+    }
+    for output in target.outputs.clone() {
+        put_output(world, dice, &target, &output);
+    }
+    target
+}
+
+fn put_output(world: &mut World, dice: &mut Dice<'_>, target: &Target, output: &str) {
+    if target.phony {
+        let time = dice.one_in(4).then_some(5 * S);
+        put(world, dice, output, time);
+        return;
+    }
+    put(world, dice, output, Some(5 * S));
+    let mut record = Record { command_hash: target.hash, mtime: 5 * S };
+    if dice.odd() {
+        match dice.below(3) {
+            0 => return,
+            1 => record.command_hash = 9,
+            _ => record.mtime = ODD_TIMES[dice.below(ODD_TIMES.len())],
+        }
+    }
+    world.records.insert(output.into(), record);
+}
+
+fn put(world: &mut World, dice: &mut Dice<'_>, path: &str, time: Option<Mtime>) {
+    let state = match dice.odd() {
+        false => time.map(State::Present),
+        true => match dice.below(8) {
+            0 => None,
+            1 => Some(State::Unreadable),
+            2 => Some(State::NotAsked),
+            _ => Some(State::Present(ODD_TIMES[dice.below(ODD_TIMES.len())])),
+        },
+    };
+    world.files.extend(state.map(|state| (path.to_owned(), state)));
+}
+
+/// Fills every dyndep file, one entry for each of its targets.
+fn roll_dyndeps(world: &mut World, dice: &mut Dice<'_>) {
+    let mut files: BTreeMap<String, Vec<Extra>> = BTreeMap::new();
+    for t in 0..world.targets.len() {
+        let target = world.targets[t].clone();
+        let Some(dyndep) = target.dyndep.clone() else { continue };
+        let before: Vec<String> =
+            world.targets[..t].iter().flat_map(|target| target.outputs.clone()).chain(["s0".into()]).collect();
+        let mut extra = Extra { target: t, outputs: Vec::new(), inputs: dice.some(&before, 2), restat: false };
+        extra.restat = dice.one_in(4);
+        if dice.one_in(3) {
+            extra.outputs.push(format!("x{t}"));
+        }
+        if dice.odd() && dice.one_in(4) {
+            extra.outputs.push(before[0].clone());
+        }
+        put_output(world, dice, &target, &format!("x{t}"));
+        files.entry(dyndep).or_default().push(extra);
+    }
+    for (dyndep, extras) in files {
+        if !dice.odd() {
+            world.dyndeps.insert(dyndep, Some(extras));
+        } else if dice.one_in(2) {
+            world.dyndeps.insert(dyndep, None);
+        }
+    }
+}
+
+fn worlds() -> impl Strategy<Value = World> {
+    prop::collection::vec(any::<u16>(), 0..400).prop_map(|numbers| roll(&numbers))
+}
+
+/// All outputs, in some order.
+fn everything(world: &World) -> Vec<String> {
+    world.targets.iter().rev().flat_map(|target| target.outputs.clone()).collect()
+}
