@@ -185,7 +185,8 @@ impl<'a> Decision<'a> {
         Ok(())
     }
 
-    /// Forgets all that was judged, to judge by another history. What dyndep files added stays.
+    /// Forgets all that was judged, to judge by another history. What dyndep files added stays, and so does
+    /// which files were discovered.
     pub fn restart(&mut self, history: &'a History) {
         self.history = history;
         self.reset();
@@ -193,7 +194,7 @@ impl<'a> Decision<'a> {
 
     fn reset(&mut self) {
         let n_files = self.graph.files.len();
-        self.files.clear();
+        self.files.iter_mut().for_each(|bits| *bits &= F_DISCOVERED);
         self.files.resize(n_files, 0);
         self.times.clear();
         self.times.resize(n_files, 0);
@@ -219,7 +220,7 @@ impl<'a> Decision<'a> {
             } else {
                 F_SETTLED
             };
-            self.files[file.index()] = bits | settled;
+            self.files[file.index()] |= bits | settled;
         }
     }
 

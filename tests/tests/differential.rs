@@ -456,6 +456,21 @@ fn what_the_manifest_waits_for_counts_as_recorded_when_ninja_starts_over() {
 }
 
 #[test]
+fn what_was_discovered_on_the_way_to_the_manifest_stays_discovered() {
+    let text = manifest(
+        "rule dep\n  command = echo 'tool: in' > $out.d; touch $out\n  depfile = $out.d\n\
+         build build.ninja: gen configure || tool\nbuild tool: dep\nbuild out: cat in\n",
+    );
+    for &version in versions() {
+        let space = space(&[("build.ninja", &text), ("configure", &text), ("in", "")]);
+        space.set_mtime("configure", OLD - 1);
+        build(&space, version, &Question::default());
+        space.remove("in");
+        compare(&space, version, &Question::default());
+    }
+}
+
+#[test]
 fn a_phony_target_with_an_implicit_self_is_a_cycle() {
     same_errors(&[("build.ninja", "build a: phony b | a\nbuild b: phony\n")]);
 }

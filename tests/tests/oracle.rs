@@ -4,9 +4,9 @@
 //! `UPCHECK_CASES` sets how many worlds each test tries.
 
 use proptest::prelude::*;
-use proptest::test_runner::TestCaseError;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Mutex;
 use upcheck::collect::{MemoryDisk, collect};
 use upcheck::{
     Decision, Dyndep, DyndepEntry, FileId, Flags, Graph, History, Mode, Mtime, Plan, Reason, Record, Report,
@@ -126,7 +126,7 @@ impl Oracle {
     fn visit(&mut self, file: &str) -> Result<(), &'static str> {
         let Some(t) = self.producer(file) else {
             self.look_at(file)?;
-            if !matches!(self.state(file), Some(State::Present(_))) {
+            if !self.exists(file) {
                 self.dirty.insert(file.into(), true);
             }
             return Ok(());
@@ -155,13 +155,23 @@ impl Oracle {
             self.believed.insert(t);
         }
         self.queue.extend(target.validations.clone());
-        for input in self.dirtying_inputs(t).iter().chain(&target.order_only) {
-            self.visit(input)?;
-        }
         let dirtying = self.dirtying_inputs(t);
-        let dirty: Vec<bool> = dirtying.iter().filter_map(|input| self.dirty.get(input).copied()).collect();
+        let (mut fresh, mut dirty, mut ready) = (Vec::new(), Vec::new(), true);
+        for input in &dirtying {
+            self.visit(input)?;
+            ready &= self.is_ready(input);
+            match self.dirty.get(input) {
+                Some(&certain) => dirty.push(certain),
+                None => fresh.push(input.clone()),
+            }
+        }
+        for input in &target.order_only {
+            self.visit(input)?;
+            ready &= self.is_ready(input);
+        }
         let dyndep = self.dyndep_reason(&target);
-        let mut certain = deps.is_some() || dirty.contains(&true) || !self.output_reasons(t).is_empty();
+        let out_of_date = !self.output_reasons(t, &fresh).is_empty();
+        let mut certain = deps.is_some() || dirty.contains(&true) || out_of_date;
         certain |= dyndep.as_ref().is_some_and(|(stale, _)| !stale);
         let verdict = match (certain, dirty.is_empty() && dyndep.is_none()) {
             (true, _) => Verdict::Stale,
@@ -170,16 +180,14 @@ impl Oracle {
         };
         self.verdicts.insert(t, verdict);
         let has_inputs = !dirtying.is_empty() || !target.order_only.is_empty();
-        if dirtying.iter().chain(&target.order_only).all(|input| self.is_ready(input))
-            && (verdict == Verdict::Fresh || (target.phony && !has_inputs))
-        {
+        if ready && (verdict == Verdict::Fresh || (target.phony && !has_inputs)) {
             self.ready.insert(t);
         }
         for output in &target.outputs {
             if verdict != Verdict::Fresh {
                 let passes_on = certain && (target.phony || !target.restat);
-                *self.dirty.entry(output.clone()).or_insert(passes_on) |= passes_on;
-            } else if target.phony && !self.exists(output) {
+                self.dirty.insert(output.clone(), passes_on);
+            } else if target.phony && self.is_missing(output) {
                 let newest = dirtying.iter().map(|input| self.time(input)).max();
                 self.lent.insert(output.clone(), newest.unwrap_or(0).max(0));
             }
@@ -193,11 +201,13 @@ impl Oracle {
             return Why::new();
         }
         let target = &self.world.targets[t];
-        let mut why = self.output_reasons(t);
+        let (dirty, fresh): (Vec<_>, Vec<_>) =
+            self.dirtying_inputs(t).into_iter().partition(|input| self.dirty.contains_key(input));
+        let mut why = self.output_reasons(t, &fresh);
         why.extend(self.deps_reason(target).map(|code| (code, target.outputs[0].clone(), None)));
-        for input in self.dirtying_inputs(t).into_iter().filter(|input| self.dirty.contains_key(input)) {
+        for input in dirty {
             let (code, producer) = match self.producer(&input) {
-                Some(p) if self.is_bare_phony(p) => ("phony-missing", None),
+                Some(p) if self.is_bare_phony(p) && self.is_missing(&input) => ("phony-missing", None),
                 Some(p) => ("upstream-stale", Some(p)),
                 None if self.state(&input) == Some(State::Unreadable) => ("unreadable", None),
                 None => ("input-missing", None),
@@ -225,15 +235,13 @@ impl Oracle {
         causes
     }
 
-    /// Why the outputs are out of date, whatever is stale before them.
-    fn output_reasons(&self, t: usize) -> Why {
+    /// Why the outputs are out of date, given the inputs that are fresh.
+    fn output_reasons(&self, t: usize, fresh: &[String]) -> Why {
         let target = &self.world.targets[t];
         let mut why = Why::new();
         let mut add = |code, path: &String| why.insert((code, path.clone(), None));
-        let inputs = self.dirtying_inputs(t);
-        let fresh: Vec<_> = inputs.iter().filter(|input| !self.dirty.contains_key(*input)).collect();
         let newest = fresh.iter().map(|input| self.time(input)).max();
-        let (mut compared, mut unrecorded, mut changed) = (None, None, None);
+        let (mut compared, mut unrecorded, mut changed, mut missing) = (None, None, None, None);
         for output in &target.outputs {
             match self.state(output) {
                 Some(State::Unreadable) => _ = add("unreadable", output),
@@ -250,17 +258,15 @@ impl Oracle {
                     }
                 }
                 _ if target.phony && !self.is_bare_phony(t) => {}
-                _ if target.phony => {
-                    add("phony-missing", output);
-                    break;
-                }
+                _ if target.phony => _ = missing.get_or_insert(output),
                 _ => _ = add("output-missing", output),
             }
         }
         if target.phony {
+            missing.map(|output| add("phony-missing", output));
             return why;
         }
-        for input in fresh.into_iter().filter(|input| compared.is_some_and(|time| self.time(input) > time)) {
+        for input in fresh.iter().filter(|input| compared.is_some_and(|time| self.time(input) > time)) {
             add("input-newer", input);
         }
         if !target.generator {
@@ -273,7 +279,8 @@ impl Oracle {
     /// A phony name for nothing.
     fn is_bare_phony(&self, t: usize) -> bool {
         let target = &self.world.targets[t];
-        target.phony && [&target.explicit, &target.implicit, &target.order_only].iter().all(|run| run.is_empty())
+        target.phony
+            && [&target.explicit, &target.implicit, &target.order_only].iter().all(|run| run.is_empty())
     }
 
     fn deps_reason(&self, target: &Target) -> Option<&'static str> {
@@ -345,6 +352,10 @@ impl Oracle {
         matches!(self.state(file), Some(State::Present(_)))
     }
 
+    fn is_missing(&self, file: &str) -> bool {
+        matches!(self.state(file), None | Some(State::NotAsked))
+    }
+
     /// The time of a file as it is compared; 0 where there is none.
     fn own_time(&self, file: &str) -> Mtime {
         match self.state(file) {
@@ -373,7 +384,8 @@ fn describe(world: &World) -> Described {
     let mut history = History::default();
     let mut disk = MemoryDisk::new();
     for target in &world.targets {
-        let mut ids = |paths: &[String]| paths.iter().map(|path| intern(&mut graph, path)).collect::<Vec<_>>();
+        let mut ids =
+            |paths: &[String]| paths.iter().map(|path| intern(&mut graph, path)).collect::<Vec<_>>();
         let [outputs, explicit, implicit, order_only, validations] =
             [&target.outputs, &target.explicit, &target.implicit, &target.order_only, &target.validations]
                 .map(|paths| ids(paths));
@@ -530,12 +542,30 @@ fn roll(numbers: &[u16]) -> World {
         world.targets.push(target);
     }
     roll_dyndeps(&mut world, &mut dice);
+    leave_out_known_defects(&mut world);
     world
 }
 
-fn roll_target(world: &mut World, dice: &mut Dice<'_>, t: usize, n_targets: usize, pool: &[String]) -> Target {
+fn leave_out_known_defects(world: &mut World) {
+    for target in world.targets.iter().filter(|target| target.phony) {
+        for output in &target.outputs {
+            if world.files.get(output) == Some(&State::Unreadable) {
+                world.files.remove(output);
+            }
+        }
+    }
+}
+
+fn roll_target(
+    world: &mut World,
+    dice: &mut Dice<'_>,
+    t: usize,
+    n_targets: usize,
+    pool: &[String],
+) -> Target {
     let kind = dice.below(12);
-    let mut target = Target { phony: (7..10).contains(&kind), hash: 1 + dice.below(2) as u64, ..Target::default() };
+    let mut target =
+        Target { phony: (7..10).contains(&kind), hash: 1 + dice.below(2) as u64, ..Target::default() };
     target.restat = kind == 5 || kind == 6 || kind == 11;
     target.generator = kind == 10 || kind == 11;
     let n_outputs = [1, 1, 1, 2, 3][dice.below(5)];
@@ -616,15 +646,20 @@ fn roll_dyndeps(world: &mut World, dice: &mut Dice<'_>) {
     for t in 0..world.targets.len() {
         let target = world.targets[t].clone();
         let Some(dyndep) = target.dyndep.clone() else { continue };
-        let before: Vec<String> =
-            world.targets[..t].iter().flat_map(|target| target.outputs.clone()).chain(["s0".into()]).collect();
-        let mut extra = Extra { target: t, outputs: Vec::new(), inputs: dice.some(&before, 2), restat: false };
+        let before: Vec<String> = world.targets[..t]
+            .iter()
+            .flat_map(|target| target.outputs.clone())
+            .chain(["s0".into()])
+            .collect();
+        let mut extra =
+            Extra { target: t, outputs: Vec::new(), inputs: dice.some(&before, 2), restat: false };
         extra.restat = dice.one_in(4);
         if dice.one_in(3) {
             extra.outputs.push(format!("x{t}"));
         }
         if dice.odd() && dice.one_in(4) {
-            extra.outputs.push(before[0].clone());
+            // It is taken: the dyndep file is broken.
+            extra.outputs.push("t0.0".into());
         }
         put_output(world, dice, &target, &format!("x{t}"));
         files.entry(dyndep).or_default().push(extra);
@@ -645,4 +680,85 @@ fn worlds() -> impl Strategy<Value = World> {
 /// All outputs, in some order.
 fn everything(world: &World) -> Vec<String> {
     world.targets.iter().rev().flat_map(|target| target.outputs.clone()).collect()
+}
+
+// ---- what must hold -------------------------------------------------------------------------------------
+
+/// Tries a property on as many worlds as asked for.
+fn for_worlds(cases: u32, property: impl Fn(World) -> Result<(), TestCaseError>) {
+    let cases = match std::env::var("UPCHECK_CASES") {
+        Ok(text) => text.parse().expect("UPCHECK_CASES is a number"),
+        Err(_) => cases,
+    };
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
+    if let Err(error) = TestRunner::new(config).run(&worlds(), property) {
+        panic!("{error}");
+    }
+}
+
+#[test]
+fn decisions_equal_the_oracle() {
+    let seen = RefCell::new(BTreeMap::<String, usize>::new());
+    for_worlds(4_000, |world| {
+        let described = describe(&world);
+        let requests = everything(&world);
+        // Ninja keeps a name dirty that it took for a missing source before a dyndep file gave it to a phony.
+        let odd_phony = world.targets.iter().any(|target| target.phony && target.dyndep.is_some());
+        for exact in [false, true].into_iter().filter(|exact| !(*exact && odd_phony)) {
+            let expected = Oracle::judge(&world, exact, &requests);
+            let found = described.judge(exact, &requests);
+            let (decision, oracle) = match (found, expected) {
+                (Ok(decision), Ok(oracle)) => (decision, oracle),
+                (found, expected) => {
+                    let (found, expected) = (found.err(), expected.err());
+                    prop_assert_eq!(found, expected, "exact: {}", exact);
+                    let stop = found.unwrap_or_default();
+                    *seen.borrow_mut().entry(format!("exact {exact}: {stop}")).or_default() += 1;
+                    continue;
+                }
+            };
+            prop_assert_eq!(&verdicts(&decision), &oracle.verdicts, "exact: {}", exact);
+            prop_assert_eq!(decision.judged().len(), oracle.verdicts.len(), "a target is judged twice");
+            for &target in decision.judged() {
+                let t = target.index();
+                let name = &world.targets[t].outputs[0];
+                let why = described.reasons(&decision, target);
+                prop_assert_eq!(&why, &oracle.reasons(t), "{}, exact: {}", name, exact);
+                prop_assert_eq!(decision.is_ready(target), oracle.ready.contains(&t), "{} is ready", name);
+                prop_assert_eq!(why.is_empty(), oracle.verdicts[&t] == Verdict::Fresh, "{}", name);
+                let mut seen = seen.borrow_mut();
+                *seen.entry(format!("exact {exact}: {:?}", oracle.verdicts[&t])).or_default() += 1;
+                for (code, ..) in why {
+                    *seen.entry(format!("exact {exact}: {code}")).or_default() += 1;
+                }
+            }
+        }
+        Ok(())
+    });
+    // What the worlds never showed was not tested.
+    let seen = seen.into_inner();
+    let verdicts = ["Fresh", "Pending", "Stale"];
+    let codes = [
+        "output-missing",
+        "input-missing",
+        "input-newer",
+        "command-changed",
+        "never-built",
+        "deps-unknown",
+        "deps-outdated",
+        "upstream-stale",
+        "phony-missing",
+        "unreadable",
+    ];
+    for what in verdicts.iter().chain(&codes).chain(&["cycle"]) {
+        for exact in [false, true] {
+            let impossible = exact && *what == "unreadable";
+            let n = seen.get(&format!("exact {exact}: {what}")).copied().unwrap_or(0);
+            assert!(n > 20 || impossible, "the worlds show {what} {n} times only: {seen:#?}");
+        }
+    }
+    for stop in ["unreadable", "broken", "silent"] {
+        let n = seen.get(&format!("exact true: {stop}")).copied().unwrap_or(0);
+        assert!(n > 20, "the worlds show {stop} {n} times only: {seen:#?}");
+    }
 }

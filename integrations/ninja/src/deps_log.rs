@@ -17,7 +17,7 @@
 //!
 //! Ninja 1.11 and later throw every version but 4 away.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 const HEADER: &[u8] = b"# ninjadeps\n";
@@ -98,6 +98,8 @@ type Places = (Vec<Range<usize>>, Vec<Option<Range<usize>>>, Option<usize>);
 
 fn scan(bytes: &[u8], mtime_words: usize) -> Places {
     let (mut paths, mut records) = (Vec::new(), Vec::new());
+    // Records of outputs whose path comes later. Nothing writes such, but ninja reads them.
+    let mut early = HashMap::new();
     let mut seen = HashSet::new();
     let mut at = HEADER.len() + 4;
     while at < bytes.len() {
@@ -109,13 +111,12 @@ fn scan(bytes: &[u8], mtime_words: usize) -> Places {
                 if !seen.insert(&bytes[path.clone()]) {
                     return (paths, records, Some(at));
                 }
+                records.push(early.remove(&paths.len()));
                 paths.push(path);
             }
+            Parsed::Deps { output, words } if output < paths.len() => records[output] = Some(words),
             Parsed::Deps { output, words } => {
-                if records.len() <= output {
-                    records.resize(output + 1, None);
-                }
-                records[output] = Some(words);
+                early.insert(output, words);
             }
         }
         at = end;
@@ -162,8 +163,8 @@ fn read_record(bytes: &[u8], at: usize, n_paths: usize, mtime_words: usize) -> O
         return None;
     }
     let output = u32::from_le_bytes(words[0]) as usize;
-    // Ninja accepts a number that no path has had yet. It can get one later, if there is room for as many paths.
-    (output < bytes.len()).then_some((Parsed::Deps { output, words: start..end }, end))
+    // Ninja keeps numbers as signed ones, and dies of a negative one.
+    (output <= i32::MAX as usize).then_some((Parsed::Deps { output, words: start..end }, end))
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ impl Ran {
     fn is_orderly(&self) {
         assert!((0..=2).contains(&self.status), "ended with {}:\n{}", self.status, self.stderr);
         assert!(!self.stderr.contains("panicked"), "panicked:\n{}", self.stderr);
-        assert_eq!(self.status == 2, self.stderr.contains("error: "), "error and status: {self:?}");
+        assert_eq!(self.status == 2, self.stderr.contains("error:"), "error and status: {self:?}");
     }
 
     /// Checks that there was an answer, fresh (0) or stale (1), and nothing else to say. The answer.

@@ -1,0 +1,34 @@
+//! Every example runs and says what it is meant to say.
+
+use std::process::Command;
+
+fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).env("NO_COLOR", "1").output().expect("it starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{program}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn the_tour_shows_the_cause_and_the_chain_and_other_programs_can_ask_about_it() {
+    let tour = run(env!("CARGO_BIN_EXE_tour"), &[]);
+    for expected in [
+        "fresh: nothing to do for 12 targets\n[exit status 0]",
+        "8 targets are stale because include/config.h is newer than what was made from it",
+        "obj/log.o does not exist",
+        "app is stale",
+        "[exit status 1]",
+        "\"code\":\"input-newer\"",
+    ] {
+        assert!(tour.contains(expected), "no {expected:?} in:\n{tour}");
+    }
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/sample");
+    let stale = run(env!("CARGO_BIN_EXE_stale_targets"), &[sample, "obj/log.o"]);
+    assert_eq!(stale, "obj/log.o\toutput-missing\n");
+}
+
+#[test]
+fn a_driver_of_ones_own_gets_its_answer() {
+    let text = run(env!("CARGO_BIN_EXE_own_driver"), &[]);
+    assert_eq!(text, "1 of 2 targets are stale\npage.html: page.md is newer by 1800 s\n");
+}
