@@ -29,6 +29,7 @@ mod dyndep;
 mod error;
 mod lexer;
 mod manifest;
+mod requests;
 mod scope;
 mod version;
 
