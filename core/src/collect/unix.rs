@@ -6,7 +6,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -31,8 +31,10 @@ impl UnixDisk {
     /// # Errors
     /// When it is not a directory, or may not be searched.
     pub fn new(base: &Path) -> std::io::Result<Self> {
-        let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let base = openat(rustix::fs::CWD, base, flags, Mode::empty())?;
+        if base.as_os_str().is_empty() {
+            return Err(ErrorKind::NotFound.into());
+        }
+        let base = open_directory(rustix::fs::CWD, base.as_os_str().as_bytes())?;
         Ok(Self { base })
     }
 
@@ -61,8 +63,7 @@ impl Disk for UnixDisk {
             return true;
         }
         counts.opens += 1;
-        let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        match openat(&self.base, directory, flags, Mode::empty()) {
+        match open_directory(self.base.as_fd(), directory) {
             Ok(open) => {
                 for (name, stat) in names.iter().zip(stats) {
                     *stat = look_up(open.as_fd(), name, counts);
@@ -93,6 +94,13 @@ impl Disk for UnixDisk {
         file.read_to_end(&mut bytes)?;
         Ok(bytes)
     }
+}
+
+/// Opens a directory for looking up names in it. The `/.` makes an automounter mount it, as looking up a file by
+/// its full path would: the last part of a path alone does not.
+fn open_directory(from: BorrowedFd<'_>, directory: &[u8]) -> rustix::io::Result<OwnedFd> {
+    let path = [directory, b"/."].concat();
+    openat(from, path, SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
 fn look_up(directory: BorrowedFd<'_>, name: &[u8], counts: &mut IoCounts) -> Stat {
