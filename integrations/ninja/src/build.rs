@@ -221,7 +221,7 @@ impl Build {
 
     fn take_deps_log(&mut self, bytes: Option<Vec<u8>>) {
         let Some(bytes) = bytes else { return };
-        let log = DepsLog::read(bytes);
+        let log = DepsLog::read(bytes, self.version);
         if log.version() != Some(4) {
             self.warnings.push(match log.version() {
                 Some(version) => {
@@ -427,9 +427,14 @@ impl Build {
             Deps::FromLog => {
                 let output = self.manifest.graph.outputs(target).first();
                 let number = output.and_then(|output| self.deps_numbers.get(output));
-                match number.and_then(|&number| self.deps_log.record(number)) {
+                let known = number.and_then(|&number| {
+                    let (mtime, inputs) = self.deps_log.record(number)?;
+                    let inputs: Option<Vec<_>> =
+                        inputs.map(|number| self.deps_files.get(number).copied()).collect();
+                    Some((mtime, inputs?))
+                });
+                match known {
                     Some((mtime, inputs)) => {
-                        let inputs = inputs.map(|number| self.deps_files[number]);
                         self.history.set_discovered_inputs(target, inputs, Some(mtime));
                     }
                     None => self.history.set_discovered_unknown(target, Unknown::NotRecorded),

@@ -15,8 +15,12 @@
 //! 1970 in version 4, lower half first; 32 bits of seconds in version 3. The last deps record of an output
 //! counts. From the first record that breaks a rule on, nothing is believed (ninja cuts the file off there).
 //!
-//! Ninja 1.11 and later throw every version but 4 away.
+//! Ninja 1.11 and later throw every version but 4 away. Before 1.13 it does not check that a path comes only once
+//! (the later number counts), that a deps record's size is a multiple of four, nor that the numbers of inputs are
+//! those of known paths: a record with an unknown one is believed to be there, and what ninja would do with it is
+//! undefined.
 
+use crate::version::NinjaVersion;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -37,9 +41,10 @@ pub struct DepsLog {
 }
 
 impl DepsLog {
-    /// Reads a log. Cost: one scan; keeps `bytes`. Damage ends the log early, it is no error.
+    /// Reads a log as a ninja of that version does. Cost: one scan; keeps `bytes`. Damage ends the log early, it is
+    /// no error.
     #[must_use]
-    pub fn read(bytes: Vec<u8>) -> Self {
+    pub fn read(bytes: Vec<u8>, ninja: NinjaVersion) -> Self {
         let mut log = Self { bytes, ..Self::default() };
         let Some(after_header) = log.bytes.strip_prefix(HEADER) else { return log };
         let Some(version) = after_header.first_chunk().map(|word| u32::from_le_bytes(*word)) else {
@@ -49,7 +54,8 @@ impl DepsLog {
         if !matches!(version, 3 | 4) {
             return log;
         }
-        (log.paths, log.records, log.damaged_at) = scan(&log.bytes, log.mtime_words());
+        (log.paths, log.records, log.damaged_at) =
+            scan(&log.bytes, log.mtime_words(), ninja >= NinjaVersion::V1_13);
         log
     }
 
@@ -71,7 +77,7 @@ impl DepsLog {
     }
 
     /// The last record of the output whose path has this number: its mtime in nanoseconds since 1970, and the
-    /// numbers of its inputs' paths.
+    /// numbers of its inputs' paths, which may be out of range in a damaged log read as before 1.13.
     #[must_use]
     pub fn record(&self, output: usize) -> Option<(i64, impl Iterator<Item = usize> + use<'_>)> {
         let words = self.bytes[self.records.get(output)?.clone()?].as_chunks::<4>().0;
@@ -96,19 +102,19 @@ impl DepsLog {
 /// Where paths and records stand, and where the first bad record does.
 type Places = (Vec<Range<usize>>, Vec<Option<Range<usize>>>, Option<usize>);
 
-fn scan(bytes: &[u8], mtime_words: usize) -> Places {
+fn scan(bytes: &[u8], mtime_words: usize, checked: bool) -> Places {
     let (mut paths, mut records) = (Vec::new(), Vec::new());
     // Records of outputs whose path comes later. Nothing writes such, but ninja reads them.
     let mut early = HashMap::new();
     let mut seen = HashSet::new();
     let mut at = HEADER.len() + 4;
     while at < bytes.len() {
-        let Some((record, end)) = read_record(bytes, at, paths.len(), mtime_words) else {
+        let Some((record, end)) = read_record(bytes, at, paths.len(), mtime_words, checked) else {
             return (paths, records, Some(at));
         };
         match record {
             Parsed::Path(path) => {
-                if !seen.insert(&bytes[path.clone()]) {
+                if !seen.insert(&bytes[path.clone()]) && checked {
                     return (paths, records, Some(at));
                 }
                 records.push(early.remove(&paths.len()));
@@ -134,7 +140,13 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// The record at `at`, and where it ends; `None` where it breaks a rule.
-fn read_record(bytes: &[u8], at: usize, n_paths: usize, mtime_words: usize) -> Option<(Parsed, usize)> {
+fn read_record(
+    bytes: &[u8],
+    at: usize,
+    n_paths: usize,
+    mtime_words: usize,
+    checked: bool,
+) -> Option<(Parsed, usize)> {
     let head = word(bytes, at)?;
     let size = (head & !IS_DEPS) as usize;
     let start = at + 4;
@@ -155,11 +167,11 @@ fn read_record(bytes: &[u8], at: usize, n_paths: usize, mtime_words: usize) -> O
         return Some((Parsed::Path(path), end));
     }
     let words = bytes[start..end].as_chunks::<4>().0;
-    if !size.is_multiple_of(4) || words.len() < 1 + mtime_words {
+    if (checked && !size.is_multiple_of(4)) || words.len() < 1 + mtime_words {
         return None;
     }
     let inputs = &words[1 + mtime_words..];
-    if inputs.iter().any(|input| u32::from_le_bytes(*input) as usize >= n_paths) {
+    if checked && inputs.iter().any(|input| u32::from_le_bytes(*input) as usize >= n_paths) {
         return None;
     }
     let output = u32::from_le_bytes(words[0]) as usize;
@@ -205,7 +217,7 @@ mod tests {
                 deps_record(&[0, 5, 1, 1, 2]),
             ],
         );
-        let log = DepsLog::read(bytes);
+        let log = DepsLog::read(bytes, NinjaVersion::V1_13);
         assert_eq!(log.damaged_at(), None);
         assert_eq!(log.paths().collect::<Vec<_>>(), [&b"out"[..], b"in.h", b"b"]);
         assert_eq!(inputs(&log, 0), Some(((1 << 32) + 5, vec![1, 2])));
@@ -216,7 +228,7 @@ mod tests {
     #[test]
     fn version_three_counts_seconds() {
         let bytes = log(3, &[path_record(b"o", 0), path_record(b"i", 1), deps_record(&[0, 7, 1])]);
-        assert_eq!(inputs(&DepsLog::read(bytes), 0), Some((7_000_000_000, vec![1])));
+        assert_eq!(inputs(&DepsLog::read(bytes, NinjaVersion::V1_13), 0), Some((7_000_000_000, vec![1])));
     }
 
     #[test]
@@ -235,16 +247,36 @@ mod tests {
             vec![4, 0, 0, 0, 1, 2, 3, 4],
         ] {
             let bytes = log(4, &[good.clone(), bad.clone(), after.clone()]);
-            let log = DepsLog::read(bytes);
+            let log = DepsLog::read(bytes, NinjaVersion::V1_13);
             assert_eq!(log.damaged_at(), Some(16 + good.len()), "{bad:?}");
             assert_eq!(inputs(&log, 0), Some((1, vec![])), "{bad:?}");
         }
     }
 
     #[test]
+    fn before_1_13_less_is_checked() {
+        let bytes = log(
+            4,
+            &[
+                path_record(b"o", 0),
+                deps_record(&[0, 1, 0, 99]),
+                path_record(b"o", 1),
+                deps_record(&[1, 2, 0, 0]),
+            ],
+        );
+        for ninja in [NinjaVersion::V1_11, NinjaVersion::V1_12] {
+            let log = DepsLog::read(bytes.clone(), ninja);
+            assert_eq!(log.damaged_at(), None);
+            assert_eq!(inputs(&log, 0), Some((1, vec![99])));
+            assert_eq!(inputs(&log, 1), Some((2, vec![0])));
+        }
+        assert!(DepsLog::read(bytes, NinjaVersion::V1_13).damaged_at().is_some());
+    }
+
+    #[test]
     fn a_record_may_come_before_its_outputs_path() {
         let bytes = log(4, &[deps_record(&[1, 5, 0]), path_record(b"a", 0), path_record(b"b", 1)]);
-        let log = DepsLog::read(bytes);
+        let log = DepsLog::read(bytes, NinjaVersion::V1_13);
         assert_eq!(log.damaged_at(), None);
         assert_eq!(inputs(&log, 1), Some((5, vec![])));
     }
@@ -254,7 +286,7 @@ mod tests {
         let records = [path_record(b"out", 0), path_record(b"in", 1), deps_record(&[0, 1, 0, 1])];
         let bytes = log(4, &records);
         for length in 0..bytes.len() {
-            let log = DepsLog::read(bytes[..length].to_vec());
+            let log = DepsLog::read(bytes[..length].to_vec(), NinjaVersion::V1_13);
             assert_eq!(inputs(&log, 0), None, "{length}");
         }
     }
