@@ -62,7 +62,8 @@ pub struct Report {
 pub const MOST_CAUSES: usize = 4096;
 
 impl Report {
-    /// Sums up a decision. Targets for which `listed` is false count as fresh, but pass their causes on.
+    /// Sums up a decision. A phony target is listed only when it has an obstacle of its own: a missing source,
+    /// something unreadable. Targets for which `listed` is false count as fresh, but pass their causes on.
     ///
     /// Cost: the reasons of each stale target, plus one pass over the stale targets for each 64 root causes.
     #[must_use]
@@ -75,22 +76,25 @@ impl Report {
                 continue;
             }
             let phony = graph.flags(target).phony;
-            let counts = !phony && listed(target);
-            report.n_targets += usize::from(!phony);
             let verdict = decision.verdict(target);
+            // None for a fresh target.
+            let reasons = decision.reasons(target);
+            // What keeps only a phony target from being judged would go unseen otherwise.
+            let counts = (!phony || reasons.iter().any(is_obstacle)) && listed(target);
+            report.n_targets += usize::from(!phony || counts);
             match verdict {
                 Verdict::Fresh => continue,
                 Verdict::Pending => report.n_pending += usize::from(counts),
                 Verdict::Stale => report.n_stale += usize::from(counts),
             }
-            let reasons = decision.reasons(target);
             causes.add(target, counts, &reasons);
             if counts {
                 report.stale.push(StaleTarget { target, verdict, reasons });
             }
         }
-        report.n_root_causes = causes.causes.len();
-        report.kinds = causes.kinds();
+        let leads = causes.leads_to_listed();
+        report.n_root_causes = leads.iter().filter(|leads| **leads).count();
+        report.kinds = causes.kinds(&leads);
         report.root_causes = causes.biggest();
         report
     }
@@ -106,6 +110,11 @@ impl Report {
     pub fn is_fresh(&self) -> bool {
         self.n_stale + self.n_pending == 0
     }
+}
+
+/// Whether the reason is something that ninja would refuse to go on with.
+fn is_obstacle(reason: &Reason) -> bool {
+    matches!(reason, Reason::InputMissing { .. } | Reason::Unreadable { .. } | Reason::DyndepBroken { .. })
 }
 
 /// Follows causes through the stale targets. Targets come inputs first.
@@ -150,6 +159,29 @@ impl Causes {
         });
     }
 
+    /// Which causes lead to a target that counts.
+    fn leads_to_listed(&self) -> Vec<bool> {
+        // From users back to inputs: whatever such a target needs leads to one, too.
+        let mut leads = vec![false; self.rows.len()];
+        let mut causes = vec![false; self.causes.len()];
+        for (at, row) in self.rows.iter().enumerate().rev() {
+            if !row.counts && !leads[at] {
+                continue;
+            }
+            let (upstream, own) = match at.checked_sub(1).map(|before| &self.rows[before]) {
+                Some(before) => (before.upstream_end as usize, before.own_end as usize),
+                None => (0, 0),
+            };
+            for &row in &self.upstream[upstream..row.upstream_end as usize] {
+                leads[row as usize] = true;
+            }
+            for &cause in &self.own[own..row.own_end as usize] {
+                causes[cause as usize] = true;
+            }
+        }
+        causes
+    }
+
     /// Counts the targets behind the causes with the most targets of their own.
     fn biggest(&self) -> Vec<RootCause> {
         let mut order: Vec<usize> = (0..self.causes.len()).collect();
@@ -172,16 +204,16 @@ impl Causes {
         found
     }
 
-    fn kinds(&self) -> Vec<CauseKind> {
+    fn kinds(&self, leads: &[bool]) -> Vec<CauseKind> {
         let mut kinds: Vec<CauseKind> = Vec::new();
         let mut bits = Vec::with_capacity(self.causes.len());
-        for (reason, _) in &self.causes {
+        for ((reason, _), leads) in self.causes.iter().zip(leads) {
             let code = reason.code();
             let kind = kinds.iter().position(|kind| kind.code == code).unwrap_or_else(|| {
                 kinds.push(CauseKind { code, n_causes: 0, n_targets: 0 });
                 kinds.len() - 1
             });
-            kinds[kind].n_causes += 1;
+            kinds[kind].n_causes += usize::from(*leads);
             bits.push(1 << kind);
         }
         for (kind, n_targets) in kinds.iter_mut().zip(self.count(&bits)) {

@@ -96,7 +96,9 @@ pub fn run_ninja(
     question: &Question,
     options: &[&str],
 ) -> (Option<i32>, String, String) {
-    let mut command = Command::new(version.path());
+    // A damaged deps log can make ninja ask for 16 GiB; it shall die of that, and not the machine.
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -v 4000000; exec \"$@\"", "ninja"]).arg(version.path());
     command.current_dir(space.path()).args(options).env_remove("NINJA_STATUS").env("LC_ALL", "C");
     if let Some(file) = &question.file {
         command.args(["-f", file]);

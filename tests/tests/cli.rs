@@ -2,7 +2,10 @@
 
 mod command;
 
-use command::{Ran, SECOND, T, build_log, deps_log, program, run, upcheck, upcheck_in};
+use command::spaces::{
+    SECOND, T, changed_header, manifest, many, missing_source, program, restat, stale_manifest,
+};
+use command::{Ran, build_log, deps_log, not_tested, run, upcheck, upcheck_in};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -13,20 +16,6 @@ use upcheck_ninja::NinjaVersion;
 use upcheck_tests::answer::{Question, build};
 use upcheck_tests::space::Space;
 use upcheck_tests::tools::Ninja;
-
-/// [`program`] with `config.h` changed a minute and a half after everything else.
-fn changed_header() -> Space {
-    let space = program();
-    space.set_mtime("config.h", T + 90 * SECOND);
-    space
-}
-
-/// A build directory with a manifest and nothing else.
-fn manifest(text: &str) -> Space {
-    let space = Space::new();
-    space.write("build.ninja", text);
-    space
-}
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
@@ -505,7 +494,7 @@ fn a_time_zone_has_its_summer_time_and_may_be_a_name() {
         &["CET-1CEST,M3.5.0,M10.5.0/3"]
     };
     if !named {
-        eprintln!("NOT TESTED: names of time zones; this machine has no data base of them");
+        not_tested("names of time zones; this machine has no data base of them");
     }
     let space = changed_header();
     for (changed, winter_or_summer) in
@@ -521,9 +510,8 @@ fn a_time_zone_has_its_summer_time_and_may_be_a_name() {
 }
 
 #[test]
-fn times_that_no_calendar_has_are_printed_all_the_same() {
+fn times_beyond_what_64_bits_of_nanoseconds_hold_are_printed_all_the_same() {
     let space = program();
-    // Seconds of the file system's widest range: beyond what 64 bits of nanoseconds hold.
     let touched =
         Command::new("touch").args(["-d", "2400-01-01 UTC", "config.h"]).current_dir(space.path()).status();
     assert!(touched.expect("touch starts").success());
@@ -535,32 +523,6 @@ fn times_that_no_calendar_has_are_printed_all_the_same() {
 }
 
 // ---- many stale targets -----------------------------------------------------------------------------
-
-/// `n` objects that are older than the one header they depend on, an archive of them, and a fresh target.
-fn many(n: usize) -> Space {
-    let space = Space::new();
-    let mut text = "rule cc\n  command = cc $in -o $out\nrule ar\n  command = ar $out\n".to_owned();
-    let mut entries = vec![("fresh".to_owned(), "cc src/0.c -o fresh".to_owned())];
-    let mut all = String::new();
-    for number in 0..n {
-        writeln!(text, "build out/{number}.o: cc src/{number}.c | include/config.h").expect("a string");
-        write!(all, " out/{number}.o").expect("a string");
-        entries.push((format!("out/{number}.o"), format!("cc src/{number}.c -o out/{number}.o")));
-        space.write_at(&format!("src/{number}.c"), "", T);
-        space.write_at(&format!("out/{number}.o"), "", T + SECOND);
-    }
-    entries.push(("all.a".to_owned(), "ar all.a".to_owned()));
-    writeln!(text, "build all.a: ar{all}\nbuild fresh: cc src/0.c\nbuild all: phony all.a fresh")
-        .expect("a string");
-    let entries: Vec<_> =
-        entries.iter().map(|(output, command)| (output.as_str(), T + SECOND, command.as_str())).collect();
-    space.write("build.ninja", text);
-    space.write(".ninja_log", build_log(&entries));
-    space.write_at("all.a", "", T + SECOND);
-    space.write_at("fresh", "", T + SECOND);
-    space.write_at("include/config.h", "", T + 2 * SECOND);
-    space
-}
 
 #[test]
 fn many_stale_targets_are_told_by_their_causes_the_biggest_first() {
@@ -645,19 +607,6 @@ fn a_build_that_never_ran_has_one_cause() {
 
 // ---- looking past what stops ninja ------------------------------------------------------------------
 
-/// A manifest that its generator has to make again, and one more stale target.
-fn stale_manifest() -> Space {
-    let space = Space::new();
-    space.write_at(
-        "build.ninja",
-        "rule configure\n  command = configure\n  generator = 1\nrule t\n  command = t\n\
-         build build.ninja: configure configure\nbuild a: t\n",
-        T,
-    );
-    space.write_at("configure", "", T + 5 * SECOND);
-    space
-}
-
 #[test]
 fn a_stale_manifest_is_reported_and_looked_past() {
     let space = stale_manifest();
@@ -681,12 +630,6 @@ fn a_stale_manifest_is_reported_and_looked_past() {
     assert_eq!(report["stale"].as_array().map(Vec::len), Some(1));
 }
 
-fn missing_source() -> Space {
-    manifest(
-        "rule cc\n  command = cc $in\nbuild gone.o: cc gone.c\nbuild other.o: cc\nbuild all: phony gone.o other.o\n",
-    )
-}
-
 #[test]
 fn a_missing_source_makes_its_own_targets_stale_and_hides_nobody() {
     let space = missing_source();
@@ -697,6 +640,30 @@ fn a_missing_source_makes_its_own_targets_stale_and_hides_nobody() {
     assert_eq!(report["stale"][1]["target"], "other.o");
     let text = run(&space, "").answer(1);
     assert!(text.contains("\n          gone.c does not exist and nothing makes it\n"), "{text}");
+}
+
+#[test]
+fn a_source_that_only_a_phony_target_needs_is_reported_too() {
+    let space = program();
+    let text = String::from_utf8(space.read("build.ninja")).expect("text");
+    space.write("build.ninja", format!("{text}build most: phony prog gone\nbuild more: phony most\n"));
+    for target in ["most", "more"] {
+        let expected = "1 of 4 targets is stale\n\n\
+                        stale   most\n          gone does not exist and nothing makes it\n";
+        assert_eq!(run(&space, target).answer(1), expected);
+        assert_eq!(run(&space, &format!("why {target}")).status, 1);
+        let trouble = run(&space, &format!("--exact {target}")).trouble();
+        assert_eq!(
+            trouble,
+            "upcheck: error: 'gone', needed by 'most', missing and no known rule to make it\n"
+        );
+    }
+    assert_eq!(run(&space, "").answer(0), "fresh: nothing to do for 4 targets\n");
+    symlink("gone", space.path().join("gone")).expect("a link");
+    let report = json(&run(&space, "--format json more").answer(1));
+    assert_eq!(report["stale"][0]["target"], "most");
+    assert_eq!(report["stale"][0]["reasons"][0]["code"], "unreadable");
+    assert_eq!(report["errors"][0]["path"], "gone");
 }
 
 #[test]
@@ -732,26 +699,6 @@ fn a_path_that_cannot_be_looked_at_makes_its_own_targets_stale_and_hides_nobody(
         run(&space, "--exact").trouble(),
         "upcheck: error: stat(a.c): Too many levels of symbolic links\n"
     );
-}
-
-/// A generated header whose maker leaves it alone when nothing changes, and a chain of users; all of it fresh
-/// but for the generator's input.
-fn restat() -> Space {
-    let space = manifest(
-        "rule gen\n  command = gen $out\n  restat = 1\nrule t\n  command = t $out\n\
-         build v.h: gen v.txt\nbuild a.o: t a.c | v.h\nbuild prog: t a.o\nbuild lone: t a.c\n",
-    );
-    let mut entries = vec![("v.h".to_owned(), "gen v.h".to_owned())];
-    entries.extend(["a.o", "prog", "lone"].map(|name| (name.to_owned(), format!("t {name}"))));
-    for (output, _) in &entries {
-        space.write_at(output, "", T);
-    }
-    let entries: Vec<_> =
-        entries.iter().map(|(output, command)| (output.as_str(), T, command.as_str())).collect();
-    space.write(".ninja_log", build_log(&entries));
-    space.write_at("a.c", "", T);
-    space.write_at("v.txt", "", T + SECOND);
-    space
 }
 
 #[test]
@@ -874,6 +821,20 @@ fn a_build_full_of_phony_targets_without_files_is_fresh_when_it_is() {
     assert_eq!(listed(run(&space, "-C build --format json"), 1), "app.dir/main.c.o:stale app:stale");
 }
 
+#[test]
+fn causes_that_make_no_target_stale_are_not_counted() {
+    let space = manifest("build a: phony\nbuild b: phony a\n");
+    let report = json(&run(&space, "--format json").answer(0));
+    assert_eq!(report["root_causes"], Value::Array(Vec::new()));
+    assert_eq!(report["summary"]["root_causes"], 0);
+    let space = manifest("rule t\n  command = t\nbuild a: phony\nbuild b: phony\nbuild c: t b\n");
+    let report = json(&run(&space, "--format json").answer(1));
+    let causes = report["root_causes"].as_array().expect("a list");
+    let causes: Vec<_> = causes.iter().map(|cause| cause["path"].as_str()).collect();
+    assert_eq!(causes, [Some("b"), Some("c")]);
+    assert_eq!(report["summary"]["root_causes"], 2);
+}
+
 // ---- why --------------------------------------------------------------------------------------------
 
 #[test]
@@ -884,7 +845,7 @@ all is stale (phony)
 └─ prog is stale
    ├─ a.o is stale
    │  └─ config.h is newer than a.o by 89.000 s (2023-11-14 22:14:50 against 2023-11-14 22:13:21)
-   └─ ... and 1 more stale input, for the same reasons (--all shows them)
+   └─ ... and 1 more stale input, for reasons given above (--all shows them)
 ";
     assert_eq!(run(&space, "why all").answer(1), expected);
     let expected = "\
@@ -906,7 +867,7 @@ a.o is stale
 └─ config.h is newer than a.o by 89.000 s (2023-11-14 22:14:50 against 2023-11-14 22:13:21)
 prog is stale
 ├─ a.o is stale, as shown above
-└─ ... and 1 more stale input, for the same reasons (--all shows them)
+└─ ... and 1 more stale input, for reasons given above (--all shows them)
 prog is stale, as shown above
 a.c is there, and nothing makes it
 ";
@@ -950,7 +911,7 @@ fn why_folds_what_would_be_said_again() {
          └─ all.a is stale\n   \
          ├─ out/0.o is stale\n   \
          │  └─ include/config.h is newer than out/0.o by 1.000 s (2023-11-14 22:13:22 against 2023-11-14 22:13:21)\n   \
-         └─ ... and 299 more stale inputs, for the same reasons (--all shows them)\n"
+         └─ ... and 299 more stale inputs, for reasons given above (--all shows them)\n"
     );
     assert_eq!(run(&space, "why all --all").answer(1).lines().count(), 602);
 
@@ -961,7 +922,7 @@ fn why_folds_what_would_be_said_again() {
     // The first, and four that have a reason more.
     assert_eq!(text.matches("├─ out/").count(), 5, "{text}");
     assert!(
-        text.contains("├─ ... and 289 more stale inputs, for the same reasons (--all shows them)\n"),
+        text.contains("├─ ... and 289 more stale inputs, for reasons given above (--all shows them)\n"),
         "{text}"
     );
     assert!(text.ends_with("└─ ... and 6 more stale inputs (--all shows them)\n"), "{text}");

@@ -971,6 +971,15 @@ fn paths_that_cannot_be_looked_at_stop_ninja_only() {
         let all = look_past(&space, version, &Question::default());
         assert_eq!(all, run(&["touch a", "cat in > b"]));
     }
+    // A phony name may be a file, and then its time counts: if that is not known, nothing is.
+    let text = manifest("build loop: phony in\nbuild a: touch | loop\ndefault a\n");
+    for &version in versions() {
+        let space = space(&[("build.ninja", &text), ("in", "")]);
+        build(&space, version, &Question::default());
+        std::os::unix::fs::symlink("loop", space.path().join("loop")).expect("a link");
+        same_error(&space, version, &Question::default());
+        assert_eq!(look_past(&space, version, &Question::default()), run(&["", "touch a"]));
+    }
     let long = "x".repeat(300);
     same_errors(&[("build.ninja", &manifest(&format!("build a: touch {long}\n")))]);
     same_errors(&[("build.ninja", &manifest(&format!("build {long}: touch\n")))]);

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// The disk below a base directory, which stays open: renaming it does not matter, and the process's own
@@ -85,11 +86,17 @@ impl Disk for UnixDisk {
     }
 
     fn read(&self, path: &[u8]) -> std::io::Result<Vec<u8>> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        // Not to wait for whoever might write into a pipe some day.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let mut file: File = openat(&self.base, OsStr::from_bytes(path), flags, Mode::empty())?.into();
         let mut bytes = Vec::new();
         if let Ok(meta) = file.metadata() {
-            bytes.reserve_exact(usize::try_from(meta.len()).unwrap_or(0).saturating_add(1));
+            if meta.file_type().is_fifo() {
+                return Err(std::io::Error::other("it is a pipe, not a file"));
+            }
+            // A file with a hole can be larger than all memory.
+            let size = usize::try_from(meta.len()).unwrap_or(usize::MAX);
+            bytes.try_reserve_exact(size.saturating_add(1)).map_err(|_| ErrorKind::OutOfMemory)?;
         }
         file.read_to_end(&mut bytes)?;
         Ok(bytes)

@@ -62,14 +62,7 @@ impl Decision<'_> {
     pub(super) fn judge_outputs(&self, target: TargetId, newest: Option<FileId>, sink: &mut impl Sink) {
         let flags = self.graph.flags(target);
         if flags.phony {
-            if self.inputs(target).next().is_none() {
-                for output in self.outputs(target) {
-                    if self.files[output.index()] & F_MISSING != 0 {
-                        sink.push(|| Reason::PhonyMissing { input: output });
-                        return;
-                    }
-                }
-            }
+            self.judge_phony_outputs(target, sink);
             return;
         }
         let newest = newest.map(|input| (input, self.times[input.index()]));
@@ -112,6 +105,21 @@ impl Decision<'_> {
                         sink.push(|| Reason::CommandChanged { output, recorded_hash, hash });
                     }
                 }
+            }
+        }
+    }
+
+    /// A phony target makes nothing, but a file may have its name, and then its time counts.
+    fn judge_phony_outputs(&self, target: TargetId, sink: &mut impl Sink) {
+        let has_inputs = self.inputs(target).next().is_some();
+        for output in self.outputs(target) {
+            match self.snapshot.stat(output) {
+                Stat::Unreadable(errno) => sink.push(|| Reason::Unreadable { path: output, errno }),
+                Stat::Missing | Stat::Unknown if !has_inputs => {
+                    sink.push(|| Reason::PhonyMissing { input: output });
+                    return;
+                }
+                _ => {}
             }
         }
     }

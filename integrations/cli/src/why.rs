@@ -160,13 +160,16 @@ impl Why<'_> {
                 contents.push(Content::Target(input));
             }
         }
-        let n_others = inputs.len() - n_shown - n_alike;
-        for (n, why) in [(n_alike, ", for the same reasons"), (n_others, "")] {
+        let mut rest = |n: usize, why| {
             if n > 0 {
-                let left = plural(n, "more stale input");
-                contents.push(Content::Text(format!("... and {left}{why} (--all shows them)")));
+                let more = if n_shown > 0 { "and " } else { "" };
+                let noun = if n_shown > 0 { "more stale input" } else { "stale input" };
+                let left = plural(n, noun);
+                contents.push(Content::Text(format!("... {more}{left}{why} (--all shows them)")));
             }
-        }
+        };
+        rest(n_alike, ", for reasons given above");
+        rest(inputs.len() - n_shown - n_alike, "");
 
         let n = contents.len();
         let lines = contents.into_iter().enumerate();

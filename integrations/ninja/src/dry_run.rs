@@ -112,6 +112,17 @@ fn append(report: &mut Report, earlier: Report) {
             report.root_causes.push(cause);
         }
     }
+    report.root_causes.sort_by_key(|cause| std::cmp::Reverse(cause.n_targets));
+    for kind in earlier.kinds {
+        match report.kinds.iter_mut().find(|known| known.code == kind.code) {
+            Some(known) => {
+                known.n_causes = known.n_causes.max(kind.n_causes);
+                known.n_targets = known.n_targets.max(kind.n_targets);
+            }
+            None => report.kinds.push(kind),
+        }
+    }
+    report.kinds.sort_by_key(|kind| std::cmp::Reverse(kind.n_targets));
 }
 
 /// What a plan wants of a target in it.
@@ -147,9 +158,10 @@ impl<'r, 'a> Run<'r, 'a> {
         self.wants.iter().any(|(&target, &want)| want == Want::Run && !self.is_phony(target))
     }
 
+    /// The targets whose commands would run.
     fn wanted(&self) -> HashSet<TargetId> {
         let runs = self.wants.iter().filter(|(_, want)| **want == Want::Run);
-        runs.map(|(&target, _)| target).collect()
+        runs.map(|(&target, _)| target).filter(|&target| !self.is_phony(target)).collect()
     }
 
     /// Judges and plans one requested file and the validations it brings.

@@ -22,11 +22,8 @@ impl Build {
         let shown = String::from_utf8_lossy(&path);
         let known = self.graph().files.lookup(&path).filter(|file| file.index() < self.n_known_files);
         let Some(file) = known else {
-            let hint = match path.as_slice() {
-                b"clean" => ", did you mean 'ninja -t clean'?".into(),
-                b"help" => ", did you mean 'ninja -h'?".into(),
-                _ => self.near_miss(&shown).map_or(String::new(), |near| format!(", did you mean '{near}'?")),
-            };
+            let hint =
+                self.near_miss(&shown).map_or(String::new(), |near| format!(", did you mean '{near}'?"));
             return Err(Error::Refused(format!("unknown target '{shown}'{hint}")));
         };
         if !wants_user {
@@ -79,7 +76,7 @@ impl Build {
             .map(|file| String::from_utf8_lossy(self.graph().files.path(file)))
             .filter(|known| known.len().abs_diff(path.len()) <= 3)
             .map(|known| (strsim::levenshtein(&known, path), known))
-            .filter(|(distance, _)| *distance <= 3)
+            .filter(|(distance, known)| *distance <= 3 && *distance < known.len())
             .min_by_key(|(distance, _)| *distance)
             .map(|(_, known)| known.into_owned())
     }

@@ -1,32 +1,30 @@
-//! Runs the real `upcheck` command, and makes build directories that look built without a ninja or a compiler.
-//! Shared by the suites about the command.
+//! Runs the real `upcheck` command. Shared by the suites about it.
 
 #![allow(dead_code, reason = "each suite uses its own part")]
 
+pub(crate) mod spaces;
+
 use std::ffi::OsStr;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use upcheck_ninja::NinjaVersion;
 use upcheck_tests::space::Space;
 use upcheck_tests::tools;
 
-/// 2023-11-14 22:13:20 UTC: when everything in these build directories begins.
-pub const T: i64 = 1_700_000_000 * SECOND;
-pub const SECOND: i64 = 1_000_000_000;
-
 /// How a run of the command ended, and what it printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
-    pub status: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Ran {
     /// Takes what a finished command left. Whatever it was asked, it must neither panic nor be killed.
     #[track_caller]
-    pub fn new(output: std::process::Output) -> Self {
+    pub(crate) fn new(output: std::process::Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output in UTF-8");
         let ran = Self {
             status: output.status.code().unwrap_or(-1),
@@ -46,21 +44,21 @@ impl Ran {
 
     /// Checks that there was an answer, fresh (0) or stale (1), and nothing else to say. The answer.
     #[track_caller]
-    pub fn answer(self, status: i32) -> String {
+    pub(crate) fn answer(self, status: i32) -> String {
         assert_eq!((self.status, self.stderr.as_str()), (status, ""), "answer: {}", self.stdout);
         self.stdout
     }
 
     /// Checks that there was trouble and no answer. The trouble.
     #[track_caller]
-    pub fn trouble(self) -> String {
+    pub(crate) fn trouble(self) -> String {
         assert_eq!((self.status, self.stdout.as_str()), (2, ""), "trouble: {}", self.stderr);
         self.stderr
     }
 }
 
 /// The command, in a directory, with an environment of which the output does not depend.
-pub fn upcheck_in(directory: &Path) -> Command {
+pub(crate) fn upcheck_in(directory: &Path) -> Command {
     let mut command = Command::new(tools::upcheck());
     command.current_dir(directory).env("TZ", "UTC").env("LC_ALL", "C");
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"] {
@@ -71,18 +69,24 @@ pub fn upcheck_in(directory: &Path) -> Command {
 
 /// Runs `upcheck ARGS` in a build directory.
 #[track_caller]
-pub fn upcheck(space: &Space, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
+pub(crate) fn upcheck(space: &Space, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
     Ran::new(upcheck_in(space.path()).args(args).output().expect("upcheck starts"))
 }
 
 /// Runs `upcheck` with arguments separated by spaces.
 #[track_caller]
-pub fn run(space: &Space, args: &str) -> Ran {
+pub(crate) fn run(space: &Space, args: &str) -> Ran {
     upcheck(space, args.split_whitespace())
 }
 
+/// Says that this machine does not let a test do its work, past the harness, which shows nothing of a test that
+/// passes.
+pub(crate) fn not_tested(what: &str) {
+    writeln!(std::io::stderr(), "\nNOT TESTED: {what}").expect("standard error");
+}
+
 /// The text of a build log of version 7: output, recorded time and command of each entry.
-pub fn build_log(entries: &[(&str, i64, &str)]) -> String {
+pub(crate) fn build_log(entries: &[(&str, i64, &str)]) -> String {
     let mut log = "# ninja log v7\n".to_owned();
     for (output, mtime, command) in entries {
         let hash = NinjaVersion::V1_13.hash_command(command.as_bytes());
@@ -92,7 +96,7 @@ pub fn build_log(entries: &[(&str, i64, &str)]) -> String {
 }
 
 /// The bytes of a deps log of version 4: output, recorded time and discovered inputs of each entry.
-pub fn deps_log(entries: &[(&str, i64, &[&str])]) -> Vec<u8> {
+pub(crate) fn deps_log(entries: &[(&str, i64, &[&str])]) -> Vec<u8> {
     let mut log = b"# ninjadeps\n\x04\0\0\0".to_vec();
     let mut paths: Vec<String> = Vec::new();
     for (output, mtime, inputs) in entries {
@@ -117,33 +121,4 @@ pub fn deps_log(entries: &[(&str, i64, &[&str])]) -> Vec<u8> {
         log.extend(numbers[1..].iter().flat_map(|number| number.to_le_bytes()));
     }
     log
-}
-
-/// A program of two objects, with a target called `check` beside it; all of it fresh.
-///
-/// Sources are of [`T`], the objects and the log's entries about them are a second younger, and so on up.
-pub fn program() -> Space {
-    let space = Space::new();
-    space.write(
-        "build.ninja",
-        "rule cc\n  command = cc -c $in -o $out\nrule link\n  command = link $in -o $out\n\
-         build a.o: cc a.c | config.h\nbuild b.o: cc b.c | config.h\n\
-         build prog: link a.o b.o\nbuild check: link check.c\n\
-         build all: phony prog check\ndefault all\n",
-    );
-    for source in ["a.c", "b.c", "check.c", "config.h"] {
-        space.write_at(source, "", T);
-    }
-    for object in ["a.o", "b.o", "check"] {
-        space.write_at(object, "", T + SECOND);
-    }
-    space.write_at("prog", "", T + 2 * SECOND);
-    let log = [
-        ("a.o", T + SECOND, "cc -c a.c -o a.o"),
-        ("b.o", T + SECOND, "cc -c b.c -o b.o"),
-        ("check", T + SECOND, "link check.c -o check"),
-        ("prog", T + 2 * SECOND, "link a.o b.o -o prog"),
-    ];
-    space.write(".ninja_log", build_log(&log));
-    space
 }

@@ -1,0 +1,268 @@
+//! The JSON that upcheck prints is what docs/schema says it is, and nothing else is.
+
+mod command;
+
+use command::spaces::{Kind, every_kind};
+use command::{run, upcheck};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStringExt;
+use std::process::{Command, Stdio};
+use upcheck_tests::tools::{root, run_tool};
+
+/// Schemas and documents, to be checked all at once: starting Python takes longer than what it does.
+#[derive(Default)]
+struct Cases(Vec<(String, Value)>);
+
+impl Cases {
+    fn add(&mut self, schema: &str, document: Value) {
+        self.0.push((schema.to_owned(), document));
+    }
+
+    /// Adds all that upcheck prints in a build directory of one kind.
+    fn add_answers(&mut self, kind: &Kind) {
+        for args in ["", "--exact", "--commands --explain", "all", "a", "a.o", "prog"] {
+            let whole = run(&kind.space, &format!("check --format json {args}"));
+            if whole.status == 2 {
+                assert_eq!(whole.stdout, "", "no answer is an empty one");
+                continue;
+            }
+            self.add("report.json", parse(&whole.stdout));
+            let lines = run(&kind.space, &format!("check --format jsonl {args}"));
+            self.add_lines("report.json", &lines.stdout, &parse(&whole.stdout), "stale");
+        }
+        let names = ["a", "all", "a.o", "prog", "p", "build.ninja", "a.c"].map(OsString::from);
+        for name in names.into_iter().chain([OsString::from_vec(b"\xff3".to_vec())]) {
+            let whole = upcheck(&kind.space, ["why".into(), "--format=json".into(), name.clone()]);
+            if whole.status == 2 {
+                assert_eq!(whole.stdout, "", "no answer is an empty one");
+                continue;
+            }
+            self.add("why.json", parse(&whole.stdout));
+            let lines = upcheck(&kind.space, ["why".into(), "--format=jsonl".into(), name]);
+            self.add_lines("why.json", &lines.stdout, &parse(&whole.stdout), "targets");
+        }
+    }
+
+    /// Adds the lines of an answer, which together must say what the whole answer says.
+    fn add_lines(&mut self, schema: &str, lines: &str, whole: &Value, list: &str) {
+        let mut lines: Vec<_> = lines.lines().map(parse).collect();
+        lines.iter().for_each(|line| self.add(&format!("{schema}#/$defs/line"), line.clone()));
+        let mut last = lines.pop().expect("a last line");
+        last[list] = lines.into();
+        assert_eq!(without_times(last), without_times(whole.clone()));
+    }
+
+    /// What is wrong with each document; `None` for those that its schema accepts.
+    fn verdicts(&self) -> Vec<Option<String>> {
+        let mut python = Command::new("python3")
+            .arg(root().join("tests/tools/validate-json"))
+            .arg(root().join("docs/schema"))
+            .env("PYTHONPATH", run_tool("get-jsonschema", "4"))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3 starts");
+        let mut stdin = python.stdin.take().expect("a pipe");
+        let lines = self
+            .0
+            .iter()
+            .map(|(schema, document)| json!({ "schema": schema, "document": document }).to_string() + "\n");
+        let input: String = lines.collect();
+        let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+        let output = python.wait_with_output().expect("python3 ends");
+        assert!(output.status.success(), "validate-json failed");
+        writer.join().expect("no panic").expect("all was read");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let verdicts: Vec<_> = text.lines().map(|line| parse(line).as_str().map(str::to_owned)).collect();
+        assert_eq!(verdicts.len(), self.0.len());
+        verdicts
+    }
+}
+
+fn parse(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// A report is not taken twice at the same moment.
+fn without_times(mut document: Value) -> Value {
+    if let Some(summary) = document.get_mut("summary").and_then(Value::as_object_mut) {
+        summary.remove("snapshot_began_ns").expect("a time");
+        summary.remove("snapshot_ended_ns").expect("a time");
+    }
+    document
+}
+
+#[test]
+fn the_schemas_accept_all_answers_there_are_with_every_reason_among_them() {
+    let mut cases = Cases::default();
+    every_kind().iter().for_each(|kind| cases.add_answers(kind));
+    let bad: Vec<_> =
+        cases.verdicts().into_iter().zip(&cases.0).filter_map(|(bad, case)| Some((bad?, case))).collect();
+    assert!(bad.is_empty(), "{} of {} are rejected, first: {:#?}", bad.len(), cases.0.len(), bad[0]);
+
+    let mut seen = BTreeSet::new();
+    let mut keys = BTreeSet::new();
+    for (_, document) in &cases.0 {
+        walk(document, &mut |object| {
+            keys.extend(object.keys().cloned());
+            if let (Some(code), None) = (object.get("code"), object.get("targets")) {
+                let why = object.get("why").map_or(String::new(), |why| format!(" {}", text(why)));
+                seen.insert(text(code) + &why);
+            }
+        });
+    }
+    let every = [
+        "command-changed",
+        "deps-outdated",
+        "deps-unknown depfile-broken",
+        "deps-unknown dyndep-broken",
+        "deps-unknown dyndep-stale",
+        "deps-unknown no-depfile",
+        "deps-unknown not-recorded",
+        "deps-unknown other-output",
+        "input-missing",
+        "input-newer",
+        "manifest-stale",
+        "never-built",
+        "output-missing",
+        "phony-missing",
+        "unreadable",
+        "upstream-stale",
+    ];
+    assert_eq!(Vec::from_iter(seen), every);
+    let binary: Vec<_> = keys.iter().filter(|key| key.ends_with("_b64")).collect();
+    assert_eq!(
+        binary,
+        ["command_b64", "depfile_b64", "names_b64", "output_b64", "outputs_b64", "path_b64", "target_b64"]
+    );
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("text").to_owned()
+}
+
+fn walk(value: &Value, visit: &mut impl FnMut(&serde_json::Map<String, Value>)) {
+    match value {
+        Value::Object(object) => {
+            visit(object);
+            object.values().for_each(|value| walk(value, visit));
+        }
+        Value::Array(list) => list.iter().for_each(|value| walk(value, visit)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_exact_bytes_of_a_name_can_be_had() {
+    let kind = every_kind().into_iter().find(|kind| kind.name == "names that are not UTF-8").expect("a kind");
+    let report = parse(&run(&kind.space, "--format json --commands").answer(1));
+    let first = &report["stale"][0];
+    // printf '\xff1' | base64, and so on
+    assert_eq!((&first["target"], &first["target_b64"]), (&"\u{fffd}1".into(), &"/zE=".into()));
+    assert_eq!(first["outputs"], json!(["\u{fffd}1", "plain"]));
+    assert_eq!(first["outputs_b64"], json!(["/zE=", "cGxhaW4="]));
+    assert_eq!(first["reasons"][0]["names_b64"], "ev8=");
+    assert_eq!(first["command_b64"], "dCAn/zEnIHBsYWlu");
+    assert_eq!(report["stale"][1]["outputs_b64"], json!(["/zI="]));
+}
+
+#[test]
+fn the_schemas_reject_answers_that_are_damaged() {
+    let find = |name: &str| every_kind().into_iter().find(|kind| kind.name == name).expect("a kind").space;
+    let report = parse(&run(&find("a newer header"), "--format json --commands").answer(1));
+    let fresh = parse(&run(&find("fresh"), "--format json").answer(0));
+    let unreadable = parse(&run(&find("loops of links"), "--format json").answer(1));
+    let binary = parse(&run(&find("names that are not UTF-8"), "--format json").answer(1));
+    let why = parse(&run(&find("a newer header"), "why all --format json").answer(1));
+
+    let mut cases = Cases::default();
+    let mut add = |schema: &str, document: &Value, damage: &dyn Fn(&mut Value)| {
+        let mut damaged = document.clone();
+        damage(&mut damaged);
+        assert_ne!(&damaged, document, "the damage does nothing");
+        cases.add(schema, damaged);
+    };
+    let drop_key = |value: &mut Value, key: &str| {
+        value.as_object_mut().and_then(|object| object.remove(key)).expect("the key is there");
+    };
+    for key in ["schema", "from", "verdict", "stale", "root_causes", "summary", "errors"] {
+        add("report.json", &report, &|it| drop_key(it, key));
+    }
+    for key in fresh["summary"].as_object().expect("an object").keys() {
+        add("report.json", &fresh, &|it| drop_key(&mut it["summary"], key));
+        add("report.json", &fresh, &|it| it["summary"][key] = json!({}));
+    }
+    for key in ["code", "path", "mtime_ns", "compared_with", "output_mtime_ns", "output"] {
+        add("report.json", &report, &|it| drop_key(&mut it["stale"][0]["reasons"][0], key));
+        add("report.json", &report, &|it| it["stale"][0]["reasons"][0][key] = json!(null));
+    }
+    for key in ["target", "outputs", "verdict", "reasons"] {
+        add("report.json", &report, &|it| drop_key(&mut it["stale"][0], key));
+    }
+    for key in ["errno", "detail"] {
+        add("report.json", &unreadable, &|it| drop_key(&mut it["stale"][0]["reasons"][0], key));
+    }
+    add("report.json", &report, &|it| it["schema"] = json!("upcheck.report/2"));
+    add("report.json", &report, &|it| it["verdict"] = json!("pending"));
+    add("report.json", &report, &|it| it["verdict"] = json!("fresh"));
+    add("report.json", &fresh, &|it| it["verdict"] = json!("stale"));
+    add("report.json", &report, &|it| it["new"] = json!(1));
+    add("report.json", &report, &|it| it["stale"][0]["new"] = json!(1));
+    add("report.json", &report, &|it| it["stale"][0]["reasons"][0]["new"] = json!(1));
+    add("report.json", &report, &|it| it["stale"][0]["reasons"][0]["errno"] = json!(40));
+    add("report.json", &report, &|it| it["stale"][0]["reasons"][0]["code"] = json!("input-older"));
+    add("report.json", &report, &|it| it["stale"][0]["reasons"][0]["code"] = json!("output-missing"));
+    add("report.json", &report, &|it| it["stale"][0]["reasons"][0]["mtime_ns"] = json!("1700000000"));
+    add("report.json", &report, &|it| it["stale"][0]["reasons"][0]["mtime_ns"] = json!(1.5));
+    add("report.json", &report, &|it| it["stale"][0]["reasons"] = json!([]));
+    add("report.json", &report, &|it| it["stale"][0]["outputs"] = json!([]));
+    add("report.json", &report, &|it| it["stale"][0]["verdict"] = json!("fresh"));
+    add("report.json", &report, &|it| it["root_causes"][0]["targets"] = json!(0));
+    add("report.json", &report, &|it| it["root_causes"][0]["code"] = json!("upstream-stale"));
+    add("report.json", &report, &|it| it["summary"]["stale"] = json!(-1));
+    add("report.json", &binary, &|it| it["stale"][0]["target_b64"] = json!("not base64!"));
+    add("report.json", &report, &|it| drop_key(it, "stale"));
+    add("report.json#/$defs/line", &report, &|it| it["stale"] = json!([]));
+    add("report.json#/$defs/line", &report["stale"][0], &|it| it["verdict"] = json!("fresh"));
+    for key in ["schema", "from", "verdict", "requests", "targets"] {
+        add("why.json", &why, &|it| drop_key(it, key));
+    }
+    add("why.json", &why, &|it| it["requests"] = json!([]));
+    add("why.json", &why, &|it| it["requests"][0]["verdict"] = json!("missing"));
+    add("why.json", &why, &|it| it["targets"][0]["phony"] = json!("yes"));
+    add("why.json", &why, &|it| it["targets"][0]["verdict"] = json!("fresh"));
+    add("why.json", &why, &|it| it["targets"][1]["reasons"] = json!([]));
+    add("why.json", &why, &|it| it["targets"][1]["reasons"][0]["new"] = json!(1));
+    add("why.json#/$defs/line", &why, &|it| it["new"] = json!(1));
+
+    let accepted: Vec<_> =
+        cases.verdicts().into_iter().zip(&cases.0).filter(|(bad, _)| bad.is_none()).collect();
+    assert!(accepted.is_empty(), "{} are accepted, first: {:#?}", accepted.len(), accepted[0]);
+}
+
+#[test]
+fn the_schemas_describe_every_key_and_allow_no_others() {
+    for name in ["report.json", "why.json"] {
+        let text = fs::read_to_string(root().join("docs/schema").join(name)).expect("a schema");
+        let mut n_keys = 0;
+        walk(&parse(&text), &mut |object| {
+            let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
+            // The halves of a condition are no objects of their own.
+            if !object.contains_key("type") {
+                return;
+            }
+            assert_eq!(object.get("additionalProperties"), Some(&false.into()), "{name}: {object:?}");
+            for (key, property) in properties {
+                n_keys += 1;
+                let described = property.get("description").or_else(|| property.get("$ref"));
+                assert!(described.is_some(), "{name}: {key} is not described");
+            }
+        });
+        assert!(n_keys > 15, "{n_keys} keys");
+    }
+}
