@@ -471,6 +471,24 @@ fn what_was_discovered_on_the_way_to_the_manifest_stays_discovered() {
 }
 
 #[test]
+fn what_a_depfile_on_the_way_to_the_manifest_names_can_be_asked_for() {
+    let text = manifest(
+        "rule dep\n  command = echo 'tool: h.h' > $out.d; touch $out\n  depfile = $out.d\n\
+         build build.ninja: gen configure || tool\nbuild tool: dep\nbuild out: cat in\n\
+         rule dep2\n  command = echo 'out2: h2.h' > $out.d; touch $out\n  depfile = $out.d\nbuild out2: dep2\n",
+    );
+    for &version in versions() {
+        let files =
+            [("build.ninja", text.as_str()), ("configure", &text), ("in", ""), ("h.h", ""), ("h2.h", "")];
+        let space = space(&files);
+        space.set_mtime("configure", OLD - 1);
+        build(&space, version, &Question::default());
+        compare(&space, version, &Question::about(&["h.h"]));
+        same_error(&space, version, &Question::about(&["h2.h"]));
+    }
+}
+
+#[test]
 fn a_phony_target_with_an_implicit_self_is_a_cycle() {
     same_errors(&[("build.ninja", "build a: phony b | a\nbuild b: phony\n")]);
 }

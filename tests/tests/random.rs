@@ -572,6 +572,13 @@ fn compare(
             )));
         }
         let past = look_past(space, version, question);
+        // What ninja refuses to go on with is never fresh for whoever looks past it.
+        if let (Answer::Error(refusal), Answer::Run(past)) = (&theirs, &past) {
+            prop_assert!(
+                refusal.is_empty() || !past.is_empty(),
+                "ninja refuses ({refusal}), but it is called fresh after {history:?}"
+            );
+        }
         tally.looked_past.fetch_add(usize::from(past != ours), Ordering::Relaxed);
         // Whoever looks past things finds at least as much, and nothing less.
         if let (Answer::Run(past), Answer::Run(exact)) = (&past, &ours) {

@@ -75,8 +75,8 @@ enum Deps {
 }
 
 impl Build {
-    /// Reads the manifest and the logs of the build directory at the disk's base. Nothing else is read, and
-    /// nothing is written.
+    /// Reads the manifest and the logs of the build directory at the disk's base, and describes what the manifest's
+    /// own target needs. Nothing else is read, and nothing is written.
     ///
     /// # Errors
     /// When the manifest cannot be read or has a syntax error, or a log exists but cannot be read. A damaged
@@ -122,6 +122,9 @@ impl Build {
         };
         build.take_log(&log.unwrap_or_default());
         build.take_deps_log(deps);
+        // Ninja brings its manifest up to date before it looks for what it was asked about, and knows by then what
+        // the depfiles on the way there name.
+        build.describe(disk, &[])?;
         build.n_known_files = build.manifest.graph.files.len();
         Ok(build)
     }
