@@ -4,8 +4,8 @@ use crate::space::Space;
 use crate::tools::Ninja;
 use std::collections::BTreeSet;
 use std::process::Command;
+use upcheck::Verdict;
 use upcheck::collect::os_disk;
-use upcheck::{Report, Verdict};
 use upcheck_ninja::{Build, Error, Options, dry_run};
 
 /// What is to be done about a build directory.
@@ -159,7 +159,7 @@ fn try_answer(
         dry_run(&build, &disk, &snapshot, requests, question.targets.is_empty())?.report
     } else {
         let decision = build.decide(&snapshot, &requests?)?;
-        Report::new(&decision, build.graph(), |_| true)
+        build.report(&decision)
     };
     let mut commands = BTreeSet::new();
     for stale in &report.stale {

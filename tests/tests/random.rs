@@ -2,6 +2,7 @@
 //!
 //! `UPCHECK_CASES` sets how many builds (default 300), `UPCHECK_ALL_NINJAS=1` adds ninja 1.12. A difference is
 //! shrunk by proptest, printed with the whole build directory, and kept as a named case in `differential.rs`.
+#![expect(clippy::print_stdout, reason = "a long mode says how much it has compared")]
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestError, TestRunner};

@@ -7,7 +7,7 @@
 #![expect(clippy::print_stdout, reason = "a command prints")]
 
 use std::error::Error;
-use upcheck::{Report, collect};
+use upcheck::collect;
 use upcheck_ninja::{Build, Options};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     build.describe(&disk, &requests)?;
     let snapshot = build.collect(&disk);
     let decision = build.decide(&snapshot, &requests)?;
-    let report = Report::new(&decision, build.graph(), |_| true);
+    let report = build.report(&decision);
     for stale in &report.stale {
         let name = String::from_utf8_lossy(build.graph().name(stale.target));
         println!("{name}\t{}", stale.reasons[0].code());

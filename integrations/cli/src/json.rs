@@ -1,6 +1,6 @@
 //! The answer to `check`, for programs. `docs/schema/report.json` describes it.
 
-use crate::run::Answer;
+use crate::answer::Answer;
 use crate::words;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;

@@ -1,5 +1,6 @@
 //! The `upcheck` command: which targets of a build are stale, and why?
 
+mod answer;
 mod args;
 mod exit;
 mod json;

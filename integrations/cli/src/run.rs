@@ -1,5 +1,6 @@
 //! The commands: from arguments to an answer on standard output.
 
+use crate::answer::Answer;
 use crate::args::{Args, CheckArgs, Command, Common, Format, WhyArgs};
 use crate::exit::Exit;
 use crate::json;
@@ -11,8 +12,8 @@ use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use upcheck::FileId;
 use upcheck::collect::{Disk, os_disk};
-use upcheck::{Decision, FileId, Reason, Report, Snapshot, Stat};
 use upcheck_ninja::{Build, Error, Options, dry_run};
 
 /// Why there is no answer. The text for people.
@@ -21,25 +22,6 @@ pub(crate) struct Trouble(pub(crate) String);
 impl From<Error> for Trouble {
     fn from(error: Error) -> Self {
         Self(error.to_string())
-    }
-}
-
-/// An answer to `check`, with all that printing it needs.
-pub(crate) struct Answer<'a> {
-    pub(crate) build: &'a Build,
-    pub(crate) snapshot: &'a Snapshot,
-    pub(crate) report: Report,
-    pub(crate) exact: bool,
-    pub(crate) stopped_at_manifest: bool,
-    pub(crate) explain: bool,
-    pub(crate) commands: bool,
-}
-
-impl Answer<'_> {
-    /// Whether ninja would begin by making its manifest again.
-    pub(crate) fn manifest_is_stale(&self) -> bool {
-        let reasons = self.report.stale.iter().flat_map(|stale| &stale.reasons);
-        reasons.into_iter().any(|reason| matches!(reason, Reason::ManifestStale { .. }))
     }
 }
 
@@ -73,16 +55,14 @@ fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
     };
     build.describe(&disk, requests.as_deref().unwrap_or_default())?;
     let snapshot = build.collect(&disk);
-    let (mut report, stopped_at_manifest) = if args.exact {
+    let (report, stopped_at_manifest) = if args.exact {
         let run = dry_run(&build, &disk, &snapshot, requests, args.targets.is_empty())?;
         (run.report, run.stopped_at_manifest)
     } else {
         let requests = requests?;
         let decision = build.decide(&snapshot, &requests)?;
-        refuse_sources(&build, &snapshot, &decision, &requests)?;
-        (Report::new(&decision, build.graph(), |_| true), false)
+        (build.report(&decision), false)
     };
-    mark_manifest(&build, &mut report);
     let exit = if report.is_fresh() { Exit::Fresh } else { Exit::Stale };
     if args.quiet {
         return Ok(exit);
@@ -112,7 +92,6 @@ fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
     build.describe(&disk, &requests)?;
     let snapshot = build.collect(&disk);
     let decision = build.decide(&snapshot, &requests)?;
-    refuse_sources(&build, &snapshot, &decision, &requests)?;
     warn(common, build.warnings());
     let why = why::Why { build: &build, decision: &decision, all: args.all };
     print(common, |out| match common.format {
@@ -158,35 +137,6 @@ fn requests(build: &Build, targets: &[OsString]) -> Result<Vec<FileId>, Error> {
         return build.default_requests();
     }
     targets.iter().map(|target| build.resolve(&bytes_of(target.clone()))).collect()
-}
-
-/// A source that was asked for by name, and is not to be had, has no target that could be stale for it.
-fn refuse_sources(
-    build: &Build,
-    snapshot: &Snapshot,
-    decision: &Decision<'_>,
-    requests: &[FileId],
-) -> Result<(), Trouble> {
-    for &file in requests {
-        if decision.producer(file).is_some() || !decision.is_dirty(file) {
-            continue;
-        }
-        let path = String::from_utf8_lossy(build.graph().files.path(file));
-        return Err(Trouble(match snapshot.stat(file) {
-            Stat::Unreadable(errno) => format!("stat({path}): {}", words::os_error(errno)),
-            _ => format!("'{path}' missing and no known rule to make it"),
-        }));
-    }
-    Ok(())
-}
-
-/// Adds to the manifest's own target that everything else is judged by a manifest which is stale.
-fn mark_manifest(build: &Build, report: &mut Report) {
-    let Some(manifest) = build.manifest_file() else { return };
-    let producer = build.graph().producer(manifest);
-    if let Some(stale) = report.stale.iter_mut().find(|stale| Some(stale.target) == producer) {
-        stale.reasons.insert(0, Reason::ManifestStale { manifest });
-    }
 }
 
 fn warn(common: &Common, warnings: &[String]) {

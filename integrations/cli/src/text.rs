@@ -1,6 +1,6 @@
 //! The answer to `check`, for people: the causes first, then the targets.
 
-use crate::run::Answer;
+use crate::answer::Answer;
 use crate::time::count;
 use crate::words;
 use anstyle::{AnsiColor, Style};

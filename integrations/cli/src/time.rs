@@ -6,10 +6,19 @@ use std::fmt::Write;
 use upcheck::Mtime;
 
 /// A file's time, in the local time zone, to the nanosecond as far as it has them.
-pub(crate) fn time(mtime: Mtime) -> String {
+fn time(mtime: Mtime) -> String {
     match mtime % 1_000_000_000 {
         0 => second(mtime),
         _ => local(mtime, "%Y-%m-%d %H:%M:%S.%9f"),
+    }
+}
+
+/// Two times that were compared: to the second where that tells them apart, else to the nanosecond.
+pub(crate) fn both(newer: Mtime, older: Mtime) -> (String, String) {
+    if i128::from(newer) - i128::from(older) < 2_000_000_000 {
+        (time(newer), time(older))
+    } else {
+        (second(newer), second(older))
     }
 }
 

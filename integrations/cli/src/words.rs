@@ -1,6 +1,6 @@
 //! The wording of reasons and causes, for people. The only place that has it.
 
-use crate::time::{count, difference, second, time};
+use crate::time::{both, count, difference, second};
 use upcheck::{FileId, Graph, Reason, RootCause, Unknown, Verdict};
 
 /// Paths as people read them.
@@ -29,18 +29,21 @@ pub(crate) fn visible(text: &str, keep: &str) -> String {
 /// One reason in one sentence, with both values compared.
 pub(crate) fn sentence(graph: &Graph, reason: &Reason) -> String {
     let path = |file| path(graph, file);
+    let against = |newer, older| {
+        let (newer, older) = both(newer, older);
+        format!("({newer} against {older})")
+    };
     match reason {
         Reason::OutputMissing { output } => format!("{} does not exist", path(*output)),
         Reason::InputMissing { input } => format!("{} does not exist and nothing makes it", path(*input)),
         Reason::InputNewer { input, input_mtime, output, output_mtime, recorded } => {
             let what = if *recorded { "the record of " } else { "" };
             format!(
-                "{} is newer than {what}{} by {} ({} against {})",
+                "{} is newer than {what}{} by {} {}",
                 path(*input),
                 path(*output),
                 difference(*input_mtime, *output_mtime),
-                time(*input_mtime),
-                time(*output_mtime),
+                against(*input_mtime, *output_mtime),
             )
         }
         Reason::CommandChanged { output, recorded_hash, hash } => format!(
@@ -58,10 +61,9 @@ pub(crate) fn sentence(graph: &Graph, reason: &Reason) -> String {
             format!("its dyndep file {} is unusable: {}", path(*dyndep), first_line(message))
         }
         Reason::DepsOutdated { output, output_mtime, recorded_mtime } => format!(
-            "{} changed after its discovered inputs were recorded ({} against {})",
+            "{} changed after its discovered inputs were recorded {}",
             path(*output),
-            time(*output_mtime),
-            time(*recorded_mtime)
+            against(*output_mtime, *recorded_mtime)
         ),
         Reason::UpstreamStale { input, .. } => format!("{} is stale", path(*input)),
         Reason::PhonyMissing { input } => {

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use upcheck::collect::{Disk, collect};
 use upcheck::{
-    Decision, Dyndep, FileId, Flags, Graph, History, Mode, Plan, Record, Snapshot, Stop, TargetId, Unknown,
-    path,
+    Decision, Dyndep, FileId, Flags, Graph, History, Mode, Plan, Reason, Record, Report, Snapshot, Stat,
+    Stop, TargetId, Unknown, path,
 };
 
 /// What to read, and by whose rules.
@@ -464,12 +464,40 @@ impl Build {
     /// stand in the way of the others.
     ///
     /// # Errors
-    /// When targets depend on each other.
+    /// When targets depend on each other, or when a request names a source that is not to be had: it has no target
+    /// that could be stale for it.
     pub fn decide<'a>(&'a self, snapshot: &'a Snapshot, requests: &[FileId]) -> Result<Decision<'a>, Error> {
         let mut decision = Decision::new(self.graph(), &self.history, snapshot, Mode::LookPast);
         let all: Vec<_> = requests.iter().copied().chain(self.manifest_file).collect();
         decision.judge_all(&all).map_err(|stop| self.explain_stop(&stop))?;
+        for &file in requests {
+            if decision.producer(file).is_some() || !decision.is_dirty(file) {
+                continue;
+            }
+            if let Stat::Unreadable(errno) = snapshot.stat(file) {
+                return Err(self.explain_stop(&Stop::Unreadable { path: file, errno }));
+            }
+            let shown = String::from_utf8_lossy(self.graph().files.path(file));
+            return Err(Error::Refused(format!("'{shown}' missing and no known rule to make it")));
+        }
         Ok(decision)
+    }
+
+    /// Sums up a decision. Where the manifest's own target is stale, its first reason says so: everything else was
+    /// judged by the manifest that is there now.
+    #[must_use]
+    pub fn report(&self, decision: &Decision<'_>) -> Report {
+        let mut report = Report::new(decision, self.graph(), |_| true);
+        self.mark_manifest(&mut report);
+        report
+    }
+
+    pub(crate) fn mark_manifest(&self, report: &mut Report) {
+        let Some(manifest) = self.manifest_file else { return };
+        let producer = self.graph().producer(manifest);
+        if let Some(stale) = report.stale.iter_mut().find(|stale| Some(stale.target) == producer) {
+            stale.reasons.insert(0, Reason::ManifestStale { manifest });
+        }
     }
 
     /// What ninja would say about what stopped a walk.

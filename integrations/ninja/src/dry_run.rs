@@ -51,7 +51,8 @@ pub fn dry_run(
         if run.has_commands() {
             run.finish_all().map_err(|error| rebuilding(error.to_string()))?;
             let wanted = run.wanted();
-            let report = Report::new(&decision, build.graph(), |target| wanted.contains(&target));
+            let mut report = Report::new(&decision, build.graph(), |target| wanted.contains(&target));
+            build.mark_manifest(&mut report);
             if decision.is_dirty(manifest) {
                 return Ok(DryRun { report, stopped_at_manifest: true });
             }
@@ -75,6 +76,7 @@ pub fn dry_run(
     }
     let wanted = run.wanted();
     let mut report = Report::new(&decision, build.graph(), |target| wanted.contains(&target));
+    build.mark_manifest(&mut report);
     if let Some(earlier) = earlier {
         append(&mut report, earlier);
     }

@@ -1,7 +1,7 @@
 //! Ninja build directories for [`upcheck`].
 //!
 //! ```no_run
-//! use upcheck::{Report, collect};
+//! use upcheck::collect;
 //! use upcheck_ninja::{Build, Options};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,7 +11,7 @@
 //! build.describe(&disk, &requests)?;
 //! let snapshot = build.collect(&disk);
 //! let decision = build.decide(&snapshot, &requests)?;
-//! let report = Report::new(&decision, build.graph(), |_| true);
+//! let report = build.report(&decision);
 //! println!("{} of {} targets are stale", report.n_stale, report.n_targets);
 //! # Ok(())
 //! # }
