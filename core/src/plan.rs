@@ -46,9 +46,11 @@ impl Plan {
             placed.push((file, group));
             last = Some(group);
         }
-        // Sorted, so that a directory comes right before what is in it: a missing one is remembered.
+        // Sorted part by part, so that a directory comes right before what is beneath it: a missing one is
+        // remembered. By bytes alone, `a-b` would come between `a` and `a/c`.
         let mut order: Vec<usize> = (0..sizes.len()).collect();
-        order.sort_unstable_by_key(|&group| grouping.directory(group));
+        let parts = |group: usize| grouping.directory(group).split(|&byte| byte == b'/');
+        order.sort_unstable_by(|&a, &b| parts(a).cmp(parts(b)));
         let mut next = vec![0; sizes.len()];
         let mut visits = Vec::with_capacity(sizes.len());
         let mut start = 0;

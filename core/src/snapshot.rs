@@ -37,8 +37,10 @@ pub struct Meta {
 impl Meta {
     /// A time of the operating system, seconds and nanoseconds since 1970, as an [`Mtime`].
     #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "it was clamped to the range")]
     pub fn mtime_from(seconds: i64, nanoseconds: i64) -> Mtime {
-        seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+        let exact = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
+        exact.clamp(i128::from(Mtime::MIN), i128::from(Mtime::MAX)) as Mtime
     }
 }
 

@@ -1,4 +1,4 @@
-//! A naive second opinion. [`Oracle`] is docs/SEMANTICS.md in a hundred lines of maps and recursion; on random
+//! A naive second opinion. [`Oracle`] is docs/SEMANTICS.md in plain maps and recursion; on random
 //! worlds in memory it must agree with [`Decision`] on what is judged, on each verdict and on each reason.
 //!
 //! `UPCHECK_CASES` sets how many worlds each test tries.
@@ -6,11 +6,12 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use upcheck::collect::{MemoryDisk, collect};
 use upcheck::{
-    Decision, Dyndep, DyndepEntry, FileId, Flags, Graph, History, Mode, Mtime, Plan, Reason, Record, Report,
-    Snapshot, Stop, TargetDesc, TargetId, Unknown, Verdict,
+    Decision, Dyndep, DyndepEntry, FileId, Flags, Graph, History, MOST_CAUSES, Mode, Mtime, Plan, Reason,
+    Record, Report, Snapshot, Stop, TargetDesc, TargetId, Unknown, Verdict,
 };
 
 /// A second, in nanoseconds.
@@ -29,6 +30,8 @@ struct World {
     records: BTreeMap<String, Record>,
     /// `None` for one that is broken. Those that are not here were not read.
     dyndeps: BTreeMap<String, Option<Vec<Extra>>>,
+    /// What is asked for.
+    requests: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,6 +76,9 @@ struct Extra {
 
 // ---- the oracle ---------------------------------------------------------------------------------------
 
+/// Judged targets.
+type Verdicts = BTreeMap<usize, Verdict>;
+
 /// Reasons: code, path, and the target before this one that the reason passes on.
 type Why = BTreeSet<(&'static str, String, Option<usize>)>;
 
@@ -82,7 +88,7 @@ struct Oracle {
     /// Dyndep files that were looked into, and whether they are broken.
     loaded: HashMap<String, bool>,
     visiting: HashSet<usize>,
-    verdicts: BTreeMap<usize, Verdict>,
+    verdicts: Verdicts,
     /// Neither they nor anything before them has to run.
     ready: HashSet<usize>,
     /// Targets whose discovered inputs are believed.
@@ -95,7 +101,7 @@ struct Oracle {
 }
 
 impl Oracle {
-    fn judge(world: &World, exact: bool, requests: &[String]) -> Result<Self, &'static str> {
+    fn judge(world: &World, exact: bool) -> Result<Self, &'static str> {
         let mut oracle = Self {
             world: world.clone(),
             exact,
@@ -112,7 +118,7 @@ impl Oracle {
         for dyndep in dyndeps.filter(|_| !exact).collect::<BTreeSet<_>>() {
             oracle.load(&dyndep)?;
         }
-        for request in requests {
+        for request in &world.requests {
             oracle.queue = vec![request.clone()];
             let mut next = 0;
             while let Some(file) = oracle.queue.get(next).cloned() {
@@ -219,6 +225,16 @@ impl Oracle {
             why.insert(("deps-unknown", dyndep, producer));
         }
         why
+    }
+
+    /// Whether something keeps the target from being judged, and not only one before it.
+    fn has_obstacle(&self, t: usize) -> bool {
+        self.reasons(t).iter().any(|(code, _, upstream)| match *code {
+            "input-missing" | "unreadable" => true,
+            // A phony has no discovered inputs.
+            "deps-unknown" => self.world.targets[t].phony && upstream.is_none(),
+            _ => false,
+        })
     }
 
     /// The reasons behind a target that are not passed on from one before it.
@@ -377,6 +393,7 @@ struct Described {
     graph: Graph,
     history: History,
     snapshot: Snapshot,
+    requests: Vec<FileId>,
 }
 
 fn describe(world: &World) -> Described {
@@ -432,6 +449,7 @@ fn describe(world: &World) -> Described {
         };
         history.set_dyndep(intern(&mut graph, path), dyndep);
     }
+    let requests = world.requests.iter().map(|path| intern(&mut graph, path)).collect();
     for (path, state) in &world.files {
         match *state {
             State::Present(mtime) => disk.touch(path, mtime),
@@ -445,7 +463,7 @@ fn describe(world: &World) -> Described {
     };
     let plan = Plan::new(&graph.files, graph.files.ids().filter(asked));
     let snapshot = collect(&disk, &graph.files, &plan, 1);
-    Described { graph, history, snapshot }
+    Described { graph, history, snapshot, requests }
 }
 
 fn intern(graph: &mut Graph, path: &str) -> FileId {
@@ -453,12 +471,10 @@ fn intern(graph: &mut Graph, path: &str) -> FileId {
 }
 
 impl Described {
-    fn judge(&self, exact: bool, requests: &[String]) -> Result<Decision<'_>, &'static str> {
+    fn judge(&self, exact: bool) -> Result<Decision<'_>, &'static str> {
         let mode = if exact { Mode::AsNinja } else { Mode::LookPast };
         let mut decision = Decision::new(&self.graph, &self.history, &self.snapshot, mode);
-        let lookup = |path: &String| self.graph.files.lookup(path.as_bytes()).expect("the world has it");
-        let files: Vec<_> = requests.iter().map(lookup).collect();
-        match decision.judge_all(&files) {
+        match decision.judge_all(&self.requests) {
             Ok(()) => Ok(decision),
             Err(Stop::Cycle(_)) => Err("cycle"),
             Err(Stop::Unreadable { .. }) => Err("unreadable"),
@@ -484,8 +500,13 @@ impl Described {
     }
 }
 
-fn verdicts(decision: &Decision<'_>) -> BTreeMap<usize, Verdict> {
+fn verdicts(decision: &Decision<'_>) -> Verdicts {
     decision.judged().iter().map(|&target| (target.index(), decision.verdict(target))).collect()
+}
+
+/// The verdicts on a world in the usual mode; `None` if there is a cycle.
+fn answer(world: &World) -> Option<Verdicts> {
+    describe(world).judge(false).ok().map(|decision| verdicts(&decision))
 }
 
 // ---- random worlds --------------------------------------------------------------------------------------
@@ -530,7 +551,7 @@ fn roll(numbers: &[u16]) -> World {
         let seconds = dice.below(4) as Mtime + 1;
         put(&mut world, &mut dice, source, Some(seconds * S));
     }
-    let n_targets = 1 + dice.below(9);
+    let n_targets = 1 + dice.below(14);
     for t in 0..n_targets {
         let target = roll_target(&mut world, &mut dice, t, n_targets, &pool);
         pool.extend(target.outputs.iter().cloned());
@@ -542,18 +563,11 @@ fn roll(numbers: &[u16]) -> World {
         world.targets.push(target);
     }
     roll_dyndeps(&mut world, &mut dice);
-    leave_out_known_defects(&mut world);
+    world.requests = match dice.below(3) {
+        0 => world.targets.iter().rev().flat_map(|target| target.outputs.clone()).collect(),
+        _ => dice.some(&pool, 3),
+    };
     world
-}
-
-fn leave_out_known_defects(world: &mut World) {
-    for target in world.targets.iter().filter(|target| target.phony) {
-        for output in &target.outputs {
-            if world.files.get(output) == Some(&State::Unreadable) {
-                world.files.remove(output);
-            }
-        }
-    }
 }
 
 fn roll_target(
@@ -577,7 +591,7 @@ fn roll_target(
         // Any target: a validation may use what it validates.
         target.validations.push(format!("t{}.0", dice.below(n_targets)));
     }
-    if dice.odd() && dice.one_in(12) {
+    if dice.one_in(80) {
         // Any target: a cycle, now and then.
         target.implicit.push(format!("t{}.0", dice.below(n_targets)));
     }
@@ -674,12 +688,7 @@ fn roll_dyndeps(world: &mut World, dice: &mut Dice<'_>) {
 }
 
 fn worlds() -> impl Strategy<Value = World> {
-    prop::collection::vec(any::<u16>(), 0..400).prop_map(|numbers| roll(&numbers))
-}
-
-/// All outputs, in some order.
-fn everything(world: &World) -> Vec<String> {
-    world.targets.iter().rev().flat_map(|target| target.outputs.clone()).collect()
+    prop::collection::vec(any::<u16>(), 0..700).prop_map(|numbers| roll(&numbers))
 }
 
 // ---- what must hold -------------------------------------------------------------------------------------
@@ -701,12 +710,11 @@ fn decisions_equal_the_oracle() {
     let seen = RefCell::new(BTreeMap::<String, usize>::new());
     for_worlds(4_000, |world| {
         let described = describe(&world);
-        let requests = everything(&world);
         // Ninja keeps a name dirty that it took for a missing source before a dyndep file gave it to a phony.
         let odd_phony = world.targets.iter().any(|target| target.phony && target.dyndep.is_some());
         for exact in [false, true].into_iter().filter(|exact| !(*exact && odd_phony)) {
-            let expected = Oracle::judge(&world, exact, &requests);
-            let found = described.judge(exact, &requests);
+            let expected = Oracle::judge(&world, exact);
+            let found = described.judge(exact);
             let (decision, oracle) = match (found, expected) {
                 (Ok(decision), Ok(oracle)) => (decision, oracle),
                 (found, expected) => {
@@ -760,5 +768,282 @@ fn decisions_equal_the_oracle() {
     for stop in ["unreadable", "broken", "silent"] {
         let n = seen.get(&format!("exact true: {stop}")).copied().unwrap_or(0);
         assert!(n > 20, "the worlds show {stop} {n} times only: {seen:#?}");
+    }
+}
+
+#[test]
+fn report_counts_equal_a_brute_force_count() {
+    for_worlds(2_000, |world| {
+        let described = describe(&world);
+        let (Ok(decision), Ok(oracle)) = (described.judge(false), Oracle::judge(&world, false)) else {
+            return Ok(());
+        };
+        for every in [1, 2] {
+            let is_listed = |t: usize| t.is_multiple_of(every);
+            let report = Report::new(&decision, &described.graph, |target| is_listed(target.index()));
+            check_report(&world, &described, &oracle, &report, is_listed)?;
+        }
+        Ok(())
+    });
+}
+
+fn check_report(
+    world: &World,
+    described: &Described,
+    oracle: &Oracle,
+    report: &Report,
+    is_listed: impl Fn(usize) -> bool,
+) -> Result<(), TestCaseError> {
+    let counts = |t: usize| is_listed(t) && (!world.targets[t].phony || oracle.has_obstacle(t));
+    let listed: Verdicts =
+        oracle.verdicts.iter().filter(|(t, _)| counts(**t)).map(|(&t, &verdict)| (t, verdict)).collect();
+    let n_targets = oracle.verdicts.keys().filter(|t| !world.targets[**t].phony || counts(**t)).count();
+    let count = |verdict| listed.values().filter(|other| **other == verdict).count();
+    prop_assert_eq!(report.n_targets, n_targets);
+    prop_assert_eq!(report.n_stale, count(Verdict::Stale));
+    prop_assert_eq!(report.n_pending, count(Verdict::Pending));
+    prop_assert_eq!(report.n_fresh(), report.n_targets - report.n_stale - report.n_pending);
+    prop_assert_eq!(report.is_fresh(), report.stale.is_empty());
+
+    let stale: Verdicts = report.stale.iter().map(|stale| (stale.target.index(), stale.verdict)).collect();
+    let not_fresh: Verdicts = listed.into_iter().filter(|(_, verdict)| *verdict != Verdict::Fresh).collect();
+    prop_assert_eq!(report.stale.len(), stale.len(), "a target is listed twice");
+    prop_assert_eq!(&stale, &not_fresh);
+    let mut before = BTreeSet::new();
+    for stale in &report.stale {
+        let why: Why = stale.reasons.iter().map(|reason| described.reason(reason)).collect();
+        prop_assert_eq!(&why, &oracle.reasons(stale.target.index()));
+        let after = |upstream: &usize| not_fresh.contains_key(upstream) && !before.contains(upstream);
+        prop_assert!(
+            !why.iter().any(|(.., upstream)| upstream.as_ref().is_some_and(after)),
+            "users before inputs"
+        );
+        before.insert(stale.target.index());
+    }
+
+    let mut causes: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for t in not_fresh.keys() {
+        let own = oracle.root_causes(*t);
+        for code in own.iter().map(|(code, _)| code).collect::<BTreeSet<_>>() {
+            kinds.entry(code).or_default().1 += 1;
+        }
+        for cause in own {
+            *causes.entry(cause).or_default() += 1;
+        }
+    }
+    for (code, _) in causes.keys() {
+        kinds.entry(code).or_default().0 += 1;
+    }
+    prop_assert_eq!(report.n_root_causes, causes.len());
+    let found = report.root_causes.iter().map(|cause| {
+        let (code, path, _) = described.reason(&cause.reason);
+        ((code, path), cause.n_targets)
+    });
+    prop_assert_eq!(found.collect::<BTreeMap<_, _>>(), causes);
+    let found = report.kinds.iter().map(|kind| (kind.code, (kind.n_causes, kind.n_targets)));
+    prop_assert_eq!(found.collect::<BTreeMap<_, _>>(), kinds);
+    prop_assert!(report.root_causes.is_sorted_by_key(|cause| Reverse(cause.n_targets)));
+    prop_assert!(report.kinds.is_sorted_by_key(|kind| Reverse(kind.n_targets)));
+    Ok(())
+}
+
+#[test]
+fn the_biggest_of_very_many_root_causes_are_counted_in_full() {
+    let n = MOST_CAUSES + 100;
+    let mut world = World::default();
+    for t in 0..n {
+        let mut explicit = vec![format!("gone{t}")];
+        if t >= n - 50 {
+            // Met last, and still the biggest.
+            explicit.push("shared".into());
+        }
+        world.targets.push(Target { outputs: vec![format!("t{t}")], explicit, ..Target::default() });
+        world.files.insert(format!("t{t}"), State::Present(5 * S));
+        world.records.insert(format!("t{t}"), Record { command_hash: 0, mtime: 5 * S });
+        world.requests.push(format!("t{t}"));
+    }
+    world.files.insert("shared".into(), State::Present(6 * S));
+    let described = describe(&world);
+    let report = Report::new(&described.judge(false).expect("no cycle"), &described.graph, |_| true);
+    assert_eq!((report.n_root_causes, report.root_causes.len()), (n + 1, MOST_CAUSES));
+    assert_eq!(described.path(report.root_causes[0].reason.path()), "shared");
+    assert_eq!(report.root_causes[0].n_targets, 50);
+    assert!(report.root_causes[1..].iter().all(|cause| cause.n_targets == 1));
+    let kinds: Vec<_> = report.kinds.iter().map(|kind| (kind.code, kind.n_causes, kind.n_targets)).collect();
+    assert_eq!(kinds, [("input-missing", n, n), ("input-newer", 1, 50)]);
+}
+
+// ---- properties that need no oracle ---------------------------------------------------------------------
+
+/// Everything that was not fresh before still is not.
+fn none_became_fresh(before: &Verdicts, after: &Verdicts) -> Result<(), TestCaseError> {
+    for (t, verdict) in before {
+        let now = after.get(t).copied();
+        prop_assert!(*verdict == Verdict::Fresh || now != Some(Verdict::Fresh), "t{} became fresh", t);
+    }
+    Ok(())
+}
+
+fn sources(world: &World) -> Vec<String> {
+    let mut files = world.files.clone();
+    for output in world.targets.iter().flat_map(|target| &target.outputs) {
+        files.remove(output);
+    }
+    // What a dyndep file may give a producer is no source.
+    files.into_keys().filter(|path| !path.starts_with('x')).collect()
+}
+
+#[test]
+fn touching_or_removing_a_source_makes_nothing_fresh() {
+    for_worlds(1_000, |world| {
+        let Some(before) = answer(&world) else { return Ok(()) };
+        for source in sources(&world) {
+            let mut touched = world.clone();
+            if let Some(State::Present(mtime)) = touched.files.get_mut(&source) {
+                *mtime = 20 * S;
+                let after = answer(&touched).expect("no new cycle");
+                none_became_fresh(&before, &after)?;
+                prop_assert_eq!(before.len(), after.len());
+            }
+            let mut removed = world.clone();
+            removed.files.remove(&source);
+            none_became_fresh(&before, &answer(&removed).expect("no new cycle"))?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn losing_a_record_or_changing_a_command_makes_its_target_stale_and_nothing_fresh() {
+    for_worlds(1_000, |world| {
+        let Some(before) = answer(&world) else { return Ok(()) };
+        for t in 0..world.targets.len() {
+            let target = &world.targets[t];
+            if target.generator || target.phony {
+                continue;
+            }
+            let mut forgotten = world.clone();
+            forgotten.records.remove(&target.outputs[0]);
+            let mut changed = world.clone();
+            changed.targets[t].hash = 100;
+            for after in [&forgotten, &changed].map(|world| answer(world).expect("no new cycle")) {
+                none_became_fresh(&before, &after)?;
+                prop_assert!(after.get(&t).is_none_or(|verdict| *verdict == Verdict::Stale), "t{}", t);
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn asking_for_more_or_in_another_order_changes_no_verdict() {
+    for_worlds(1_000, |world| {
+        let Some(together) = answer(&world) else { return Ok(()) };
+        let mut one_by_one = Verdicts::new();
+        for request in &world.requests {
+            let alone = World { requests: vec![request.clone()], ..world.clone() };
+            one_by_one.extend(answer(&alone).expect("no new cycle"));
+        }
+        prop_assert_eq!(&together, &one_by_one);
+        let requests = world.requests.iter().rev().cloned().collect();
+        prop_assert_eq!(Some(together), answer(&World { requests, ..world }));
+        Ok(())
+    });
+}
+
+#[test]
+fn the_order_of_inputs_and_whether_they_are_on_the_command_line_does_not_matter() {
+    for_worlds(1_000, |world| {
+        let mut shuffled = world.clone();
+        for target in &mut shuffled.targets {
+            target.explicit.append(&mut target.implicit);
+            target.explicit.reverse();
+            target.order_only.reverse();
+            target.validations.reverse();
+        }
+        prop_assert_eq!(answer(&world), answer(&shuffled));
+        Ok(())
+    });
+}
+
+#[test]
+fn times_count_only_against_each_other() {
+    for_worlds(1_000, |mut world| {
+        // Below that, zero and the first second of 1970 have a meaning.
+        each_time(&mut world, |time| time.max(S));
+        let mut later = world.clone();
+        each_time(&mut later, |time| time + 1_000_000 * S);
+        prop_assert_eq!(answer(&world), answer(&later));
+        Ok(())
+    });
+}
+
+fn each_time(world: &mut World, change: impl Fn(Mtime) -> Mtime) {
+    for state in world.files.values_mut() {
+        if let State::Present(mtime) = state {
+            *mtime = change(*mtime);
+        }
+    }
+    for record in world.records.values_mut() {
+        record.mtime = change(record.mtime);
+    }
+    for target in &mut world.targets {
+        if let Discovered::Known(_, Some(recorded)) = &mut target.discovered {
+            *recorded = change(*recorded);
+        }
+    }
+}
+
+#[test]
+fn without_dyndep_files_both_modes_agree_wherever_ninja_has_an_answer() {
+    for_worlds(1_000, |mut world| {
+        for target in &mut world.targets {
+            target.dyndep = None;
+        }
+        if let Ok(exact) = describe(&world).judge(true) {
+            prop_assert_eq!(answer(&world), Some(verdicts(&exact)));
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn after_a_whole_build_everything_is_fresh() {
+    for_worlds(1_000, |mut world| {
+        build(&mut world);
+        if let Some(verdicts) = answer(&world) {
+            prop_assert!(verdicts.values().all(|verdict| *verdict == Verdict::Fresh), "{:?}", verdicts);
+            prop_assert!(
+                world.requests.iter().all(|path| path.starts_with(['s', 'x'])) || !verdicts.is_empty()
+            );
+        }
+        Ok(())
+    });
+}
+
+/// Brings everything up to date.
+fn build(world: &mut World) {
+    let headers = ["s0", "s1", "s2", "s3", "h0", "h1", "h2", "dd"].map(String::from);
+    for source in headers {
+        world.files.insert(source, State::Present(S));
+    }
+    for t in 0..world.targets.len() {
+        let target = &mut world.targets[t];
+        let is_known = matches!(target.discovered, Discovered::Known(..) | Discovered::Untracked);
+        if !is_known {
+            target.discovered = Discovered::Untracked;
+        }
+        if let Discovered::Known(_, Some(recorded)) = &mut target.discovered {
+            *recorded = 5 * S;
+        }
+        for output in target.outputs.iter().chain([&format!("x{t}")]) {
+            world.files.insert(output.clone(), State::Present(5 * S));
+            world.records.insert(output.clone(), Record { command_hash: target.hash, mtime: 5 * S });
+        }
+        if let Some(dyndep) = target.dyndep.clone() {
+            let extras = world.dyndeps.entry(dyndep).or_default().get_or_insert_default();
+            extras.iter_mut().for_each(|extra| extra.outputs.retain(|output| output != "t0.0"));
+        }
     }
 }

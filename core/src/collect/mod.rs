@@ -116,6 +116,9 @@ pub fn collect(disk: &dyn Disk, files: &FileTable, plan: &Plan, threads: usize) 
     Snapshot::new(stats, began, disk.now(), counts)
 }
 
+/// From this length on Unix refuses a path, whether it leads anywhere or not.
+const PATH_MAX: usize = 4096;
+
 /// One thread's share.
 fn collect_run(
     disk: &dyn Disk,
@@ -131,7 +134,8 @@ fn collect_run(
         let (found, after) = std::mem::take(&mut stats).split_at_mut(visit.files.len());
         stats = after;
         let directory = path::split(files.path(visit.sample)).0;
-        if missing.is_some_and(|gone| is_beneath(directory, gone)) {
+        let longest = visit.files.clone().map(|at| files.path(plan.files()[at]).len()).max();
+        if missing.is_some_and(|gone| is_beneath(directory, gone)) && longest < Some(PATH_MAX) {
             found.fill(Stat::Missing);
             continue;
         }

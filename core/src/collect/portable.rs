@@ -26,7 +26,8 @@ impl PortableDisk {
     }
 
     fn full(&self, directory: &[u8], name: &[u8]) -> PathBuf {
-        self.base.join(os_path(directory)).join(os_path(name))
+        let separator: &[u8] = if directory.is_empty() || directory == b"/" { b"" } else { b"/" };
+        self.base.join(os_path(&[directory, separator, name].concat()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Unix: a descriptor per directory, and lookups of names relative to it.
 
-use super::Disk;
+use super::{Disk, PATH_MAX};
 use crate::snapshot::{IoCounts, Meta, Stat};
 use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
@@ -17,9 +17,6 @@ use std::path::Path;
 pub struct UnixDisk {
     base: OwnedFd,
 }
-
-/// From this length on the kernel refuses a path, although its parts one by one would do.
-const PATH_MAX: usize = 4096;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SEARCH: OFlags = OFlags::PATH;
@@ -52,6 +49,7 @@ impl UnixDisk {
 impl Disk for UnixDisk {
     fn visit(&self, directory: &[u8], names: &[&[u8]], stats: &mut [Stat], counts: &mut IoCounts) -> bool {
         let longest = names.iter().map(|name| name.len()).max().unwrap_or(0);
+        // A path that is too long as a whole is refused, although its parts one by one would do.
         let by_path = names.len() == 1 || directory.len() + 1 + longest >= PATH_MAX;
         if directory.is_empty() || by_path {
             for (name, stat) in names.iter().zip(stats) {
@@ -114,6 +112,8 @@ fn look_up(directory: BorrowedFd<'_>, name: &[u8], counts: &mut IoCounts) -> Sta
     counts.stats += 1;
     // A NUL ends a path for the operating system, and for every program that will look for the file.
     let name = memchr::memchr(0, name).map_or(name, |end| &name[..end]);
+    // The root's name in the root is empty.
+    let name = if name.is_empty() { b"." } else { name };
     match statat(directory, name, AtFlags::empty()) {
         Ok(found) => Stat::Present(Meta {
             mtime: Meta::mtime_from(found.st_mtime as _, found.st_mtime_nsec as _),

@@ -1,6 +1,7 @@
 //! Dyndep files: more inputs and outputs, which come into play while the walk is under way.
 
 use super::*;
+use crate::history::DyndepEntry;
 
 impl Decision<'_> {
     /// The dyndep file of a target, while it was not loaded.
@@ -36,24 +37,27 @@ impl Decision<'_> {
         }
     }
 
-    fn add_dyndep_entries(&mut self, entries: &[crate::history::DyndepEntry]) -> Option<Box<str>> {
+    /// Adds all entries, or none when one of them claims an output that something else makes.
+    fn add_dyndep_entries(&mut self, entries: &[DyndepEntry]) -> Option<Box<str>> {
+        let mut claimed = HashSet::new();
+        for &output in entries.iter().flat_map(|entry| &entry.outputs) {
+            if self.producer(output).is_some() || !claimed.insert(output) {
+                let path = String::from_utf8_lossy(self.graph.files.path(output));
+                return Some(format!("multiple rules generate {path}").into());
+            }
+        }
         for entry in entries {
             if entry.restat {
                 self.targets[entry.target.index()] |= T_RESTAT;
             }
             for &output in &entry.outputs {
-                if self.producer(output).is_some() {
-                    let path = String::from_utf8_lossy(self.graph.files.path(output));
-                    return Some(format!("multiple rules generate {path}").into());
-                }
                 self.extra_producers.insert(output, entry.target);
-                // It may have been taken for a source so far.
-                self.files[output.index()] &= !F_SETTLED;
+                // It may have been taken for a source so far, and for a missing one.
+                self.files[output.index()] &= !(F_SETTLED | F_DIRTY | F_CERTAIN);
             }
-            self.extra.insert(
-                entry.target,
-                Extra { inputs: entry.inputs.as_slice().into(), outputs: entry.outputs.as_slice().into() },
-            );
+            let extra =
+                Extra { inputs: entry.inputs.as_slice().into(), outputs: entry.outputs.as_slice().into() };
+            self.extra.insert(entry.target, extra);
         }
         None
     }

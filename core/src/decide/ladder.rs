@@ -117,7 +117,6 @@ impl Decision<'_> {
                 Stat::Unreadable(errno) => sink.push(|| Reason::Unreadable { path: output, errno }),
                 Stat::Missing | Stat::Unknown if !has_inputs => {
                     sink.push(|| Reason::PhonyMissing { input: output });
-                    return;
                 }
                 _ => {}
             }
@@ -128,7 +127,8 @@ impl Decision<'_> {
     fn why_dirty(&self, input: FileId) -> Reason {
         if let Some(producer) = self.producer(input) {
             let phony = self.graph.flags(producer).phony;
-            return if phony && self.inputs(producer).next().is_none() {
+            let missing = self.files[input.index()] & F_MISSING != 0;
+            return if phony && missing && self.inputs(producer).next().is_none() {
                 Reason::PhonyMissing { input }
             } else {
                 Reason::UpstreamStale { input, producer }
@@ -190,7 +190,10 @@ impl Sink for AllReasons {
         let reason = reason();
         let once_per_target = matches!(
             reason,
-            Reason::NeverBuilt { .. } | Reason::CommandChanged { .. } | Reason::InputNewer { .. }
+            Reason::NeverBuilt { .. }
+                | Reason::CommandChanged { .. }
+                | Reason::InputNewer { .. }
+                | Reason::PhonyMissing { .. }
         );
         if !once_per_target || self.reasons.iter().all(|other| other.code() != reason.code()) {
             self.push_once(reason);

@@ -46,6 +46,8 @@ pub struct Build {
     pub(crate) deps_files: Vec<FileId>,
     /// The deps log's number of a file, for the outputs in it.
     pub(crate) deps_numbers: HashMap<FileId, usize>,
+    /// The targets that dyndep files name as producers.
+    dyndep_producers: HashMap<FileId, TargetId>,
     /// Log entries about paths that nothing names so far.
     stray_records: HashMap<Box<[u8]>, Record>,
     /// Files that can be asked for by name.
@@ -110,6 +112,7 @@ impl Build {
             deps_log: DepsLog::default(),
             deps_files: Vec::new(),
             deps_numbers: HashMap::new(),
+            dyndep_producers: HashMap::new(),
             stray_records: HashMap::new(),
             n_known_files: 0,
             described: Vec::new(),
@@ -270,7 +273,9 @@ impl Build {
         let mut wave = Vec::new();
         while let Some(file) = reach.pop() {
             self.want(file);
-            let Some(target) = self.manifest.graph.producer(file) else { continue };
+            let by_manifest = self.manifest.graph.producer(file);
+            let producer = by_manifest.or_else(|| self.dyndep_producers.get(&file).copied());
+            let Some(target) = producer else { continue };
             if std::mem::replace(&mut self.described[target.index()], true) {
                 continue;
             }
@@ -282,6 +287,12 @@ impl Build {
             reach.extend_from_slice(self.manifest.graph.validations(target));
             if let Some(dyndep) = self.manifest.graph.dyndep(target) {
                 self.load_dyndep(disk, dyndep, reach);
+                if let Some(Dyndep::Loaded(entries)) = self.history.dyndep(dyndep)
+                    && let Some(entry) = entries.iter().find(|entry| entry.target == target)
+                {
+                    reach.extend_from_slice(&entry.inputs);
+                    reach.extend_from_slice(&entry.outputs);
+                }
             }
         }
         wave
@@ -309,13 +320,16 @@ impl Build {
         if let Dyndep::Loaded(entries) = &dyndep {
             for entry in entries {
                 for &output in &entry.outputs {
+                    self.dyndep_producers.entry(output).or_insert(entry.target);
+                    // Whoever took it for a source needs that target too.
+                    if self.is_wanted.get(output.index()) == Some(&true) {
+                        reach.push(output);
+                    }
                     let output_path = self.manifest.graph.files.path(output);
                     if let Some(record) = self.stray_records.get(output_path) {
                         self.history.set_record(output, *record);
                     }
                 }
-                reach.extend_from_slice(&entry.inputs);
-                reach.extend_from_slice(&entry.outputs);
             }
         }
         self.history.set_dyndep(file, dyndep);
