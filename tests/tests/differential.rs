@@ -291,6 +291,15 @@ fn a_missing_validation_is_an_error_only_when_it_is_looked_for() {
 }
 
 #[test]
+fn what_is_only_a_validation_is_built_by_default() {
+    // Being named as a validation is no use: both are roots.
+    let text = manifest("build out: cat in |@ check\nbuild check: cat in2\n");
+    let files = [("build.ninja", text.as_str()), ("in", ""), ("in2", "")];
+    unbuilt(&files);
+    after_build(&files, |space| space.remove("check"));
+}
+
+#[test]
 fn validations_may_depend_on_the_target_itself() {
     let text = manifest("build out: cat in |@ check\nbuild check: cat out\n");
     after_build(&[("build.ninja", &text), ("in", "")], |space| space.remove("check"));
@@ -598,6 +607,53 @@ fn touching_an_output_with_recorded_deps_makes_it_stale() {
     after_build(&with_header(&two), |space| {
         space.set_mtime("out2", space.mtime("out2").expect("built") + 1);
     });
+}
+
+#[test]
+fn depfiles_of_all_shapes_are_read_as_ninja_reads_them() {
+    let text = "rule cc\n  command = cp in.d out.d; touch $out\n  depfile = out.d\nbuild out out2: cc in\n";
+    for content in [
+        "out: in\nout: h.h\n",
+        "out out2: in h.h\n",
+        "out ./out2: in\n",
+        "out2: in\n",
+        "out: h.h\\\n in\n",
+        "out: h.h \\\n\n in\n",
+        "out : h.h in\n",
+        "out: h.h: in\n",
+        "out: $$x h.h\n",
+        "out: a\\#b h.h\n",
+        "out: a\\ b h.h\n",
+        "out: a\\\\ b\n",
+        "out: c\\:x h.h\n",
+        "out:\\\n",
+        "out:h.h\n",
+        "out:\n",
+        "out: h.h",
+        "out: h.h \r\n in\r\n",
+        "out: a*b h.h\n",
+        "out: h.h\nh.h:\n",
+        "out: h.h in\nh.h: in\n",
+        "out\\\n: h.h\n",
+        "\t out:\th.h\n",
+    ] {
+        after_build(&[("build.ninja", text), ("in", ""), ("h.h", ""), ("in.d", "out: in h.h\n")], |space| {
+            space.write("out.d", content);
+        });
+    }
+}
+
+#[test]
+fn a_line_in_the_log_that_is_too_long_for_ninja_is_lost() {
+    let text = manifest("build out: cat in\nbuild out2: cat in\n");
+    for length in [100, 262_100, 262_144, 262_200, 600_000] {
+        after_build(&[("build.ninja", &text), ("in", "")], |space| {
+            let log = String::from_utf8(space.read(".ninja_log")).expect("text");
+            let (header, entries) = log.split_once('\n').expect("a header");
+            let long = "x".repeat(length);
+            space.write(".ninja_log", format!("{header}\n1\t2\t3\t{long}\tff\n{entries}"));
+        });
+    }
 }
 
 #[test]
