@@ -41,6 +41,7 @@ impl Decision<'_> {
         }
         all.reasons
     }
+
     /// Why the discovered inputs of a target are not believed.
     pub(super) fn judge_deps(&self, target: TargetId, sink: &mut impl Sink) {
         let Some(&output) = self.graph.outputs(target).first() else { return };

@@ -20,6 +20,7 @@ pub(super) struct Frame {
 /// The runs of a target's inputs, in the order in which they are visited.
 const SEGMENTS: u8 = 4;
 const ORDER_ONLY: u8 = 3;
+
 impl Decision<'_> {
     /// Judges what `file` needs, validations aside.
     ///
@@ -48,6 +49,7 @@ impl Decision<'_> {
         }
         Ok(())
     }
+
     /// Settles a source, or puts the target that makes `file` on the stack.
     fn enter(&mut self, file: FileId) -> Result<(), Stop> {
         let Some(target) = self.producer(file) else {

@@ -44,8 +44,8 @@ pub struct Build {
     pub(crate) deps_log: DepsLog,
     /// The file of each path in the deps log.
     pub(crate) deps_files: Vec<FileId>,
-    /// The deps log's number of a file, for the outputs in it.
-    pub(crate) deps_numbers: HashMap<FileId, usize>,
+    /// Indexed by file: its number in the deps log, or `NOT_IN_DEPS_LOG`.
+    deps_numbers: Vec<u32>,
     /// The targets that dyndep files name as producers.
     dyndep_producers: HashMap<FileId, TargetId>,
     /// Log entries about paths that nothing names so far.
@@ -60,6 +60,8 @@ pub struct Build {
     warnings: Vec<String>,
     threads: usize,
 }
+
+const NOT_IN_DEPS_LOG: u32 = u32::MAX;
 
 /// What is known of one target beyond its place in the graph, found without touching shared tables.
 struct Details {
@@ -84,21 +86,17 @@ impl Build {
     /// When the manifest cannot be read or has a syntax error, or a log exists but cannot be read. A damaged
     /// log is no error: what it no longer says is stale.
     pub fn load(disk: &dyn Disk, options: &Options) -> Result<Self, Error> {
-        let mut manifest = Manifest::load(disk, &options.manifest, options.version)?;
-        let builddir = manifest.variable("builddir");
-        let in_builddir = |name: &str| {
-            let mut path = builddir.clone();
-            if !path.is_empty() {
-                path.push(b'/');
-            }
-            path.extend_from_slice(name.as_bytes());
-            path
+        let threads = match options.threads {
+            0 => std::thread::available_parallelism().map_or(1, Into::into),
+            given => given,
         };
-        let log = read_if_there(disk, "loading build log", &in_builddir(".ninja_log"))?;
-        let deps = read_if_there(disk, "loading deps log", &in_builddir(".ninja_deps"))?;
-        let log_version = log.as_deref().and_then(build_log::log_version);
-        let found = NinjaVersion::from_log_version(log_version.unwrap_or(u32::MAX));
-        let version = options.version.unwrap_or(found);
+        let (manifest, early) = load_both(disk, options, threads);
+        let mut manifest = manifest?;
+        let builddir = manifest.variable("builddir");
+        let Logs { log, log_version, version, deps } = match early {
+            Some(logs) if builddir.is_empty() => logs?,
+            _ => Logs::read(disk, &builddir, options.version)?,
+        };
         let mut manifest_path = options.manifest.clone();
         path::canonicalize(&mut manifest_path);
         let mut build = Self {
@@ -111,17 +109,14 @@ impl Build {
             log_version,
             deps_log: DepsLog::default(),
             deps_files: Vec::new(),
-            deps_numbers: HashMap::new(),
+            deps_numbers: Vec::new(),
             dyndep_producers: HashMap::new(),
             stray_records: HashMap::new(),
             n_known_files: 0,
             described: Vec::new(),
             wanted: Vec::new(),
             is_wanted: Vec::new(),
-            threads: match options.threads {
-                0 => std::thread::available_parallelism().map_or(1, Into::into),
-                given => given,
-            },
+            threads,
         };
         build.take_log(&log.unwrap_or_default());
         build.take_deps_log(deps);
@@ -225,9 +220,8 @@ impl Build {
         }
     }
 
-    fn take_deps_log(&mut self, bytes: Option<Vec<u8>>) {
-        let Some(bytes) = bytes else { return };
-        let log = DepsLog::read(bytes, self.version);
+    fn take_deps_log(&mut self, log: Option<DepsLog>) {
+        let Some(log) = log else { return };
         if log.version() != Some(4) {
             self.warnings.push(match log.version() {
                 Some(version) => {
@@ -243,10 +237,17 @@ impl Build {
         }
         let files = &mut self.manifest.graph.files;
         self.deps_files = log.paths().map(|path| files.intern(path)).collect();
-        for (number, &file) in self.deps_files.iter().enumerate() {
-            self.deps_numbers.insert(file, number);
+        self.deps_numbers.resize(files.len(), NOT_IN_DEPS_LOG);
+        for (number, &file) in (0u32..).zip(&self.deps_files) {
+            self.deps_numbers[file.index()] = number;
         }
         self.deps_log = log;
+    }
+
+    /// The number of a file in the deps log.
+    pub(crate) fn deps_number(&self, file: FileId) -> Option<usize> {
+        let number = *self.deps_numbers.get(file.index())?;
+        (number != NOT_IN_DEPS_LOG).then_some(number as usize)
     }
 
     // ---- description --------------------------------------------------------------------------------
@@ -443,15 +444,13 @@ impl Build {
             }
             Deps::FromLog => {
                 let output = self.manifest.graph.outputs(target).first();
-                let number = output.and_then(|output| self.deps_numbers.get(output));
-                let known = number.and_then(|&number| {
-                    let (mtime, inputs) = self.deps_log.record(number)?;
-                    let inputs: Option<Vec<_>> =
-                        inputs.map(|number| self.deps_files.get(number).copied()).collect();
-                    Some((mtime, inputs?))
-                });
-                match known {
+                let number = output.and_then(|&output| self.deps_number(output));
+                let record = number.and_then(|number| self.deps_log.record(number));
+                // A damaged log can name a path that is not in it.
+                match record.filter(|(_, inputs)| inputs.clone().all(|number| number < self.deps_files.len()))
+                {
                     Some((mtime, inputs)) => {
+                        let inputs = inputs.map(|number| self.deps_files[number]);
                         self.history.set_discovered_inputs(target, inputs, Some(mtime));
                     }
                     None => self.history.set_discovered_unknown(target, Unknown::NotRecorded),
@@ -530,6 +529,50 @@ impl Build {
             _ => String::new(),
         })
     }
+}
+
+/// Both logs, as far as they can be read without the manifest.
+struct Logs {
+    log: Option<Vec<u8>>,
+    log_version: Option<u32>,
+    version: NinjaVersion,
+    deps: Option<DepsLog>,
+}
+
+impl Logs {
+    fn read(disk: &dyn Disk, builddir: &[u8], told: Option<NinjaVersion>) -> Result<Self, Error> {
+        let path = |name: &[u8]| match builddir {
+            b"" => name.to_vec(),
+            _ => [builddir, b"/", name].concat(),
+        };
+        let log = read_if_there(disk, "loading build log", &path(b".ninja_log"))?;
+        let deps = read_if_there(disk, "loading deps log", &path(b".ninja_deps"))?;
+        let log_version = log.as_deref().and_then(build_log::log_version);
+        let found = NinjaVersion::from_log_version(log_version.unwrap_or(u32::MAX));
+        let version = told.unwrap_or(found);
+        Ok(Self { log, log_version, version, deps: deps.map(|bytes| DepsLog::read(bytes, version)) })
+    }
+}
+
+/// Reads the manifest, and meanwhile, where there are threads to spare, the logs from where they usually are. Only
+/// the manifest can say that they are elsewhere.
+fn load_both(
+    disk: &dyn Disk,
+    options: &Options,
+    threads: usize,
+) -> (Result<Manifest, Error>, Option<Result<Logs, Error>>) {
+    let manifest = || Manifest::load(disk, &options.manifest, options.version);
+    if threads < 2 {
+        return (manifest(), None);
+    }
+    std::thread::scope(|scope| {
+        let logs = scope.spawn(|| Logs::read(disk, b"", options.version));
+        let manifest = manifest();
+        match logs.join() {
+            Ok(logs) => (manifest, Some(logs)),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// Whether the file was not wanted before.

@@ -21,7 +21,7 @@
 //! undefined.
 
 use crate::version::NinjaVersion;
-use std::collections::{HashMap, HashSet};
+use rapidhash::{RapidHashMap, RapidHashSet};
 use std::ops::Range;
 
 const HEADER: &[u8] = b"# ninjadeps\n";
@@ -79,7 +79,7 @@ impl DepsLog {
     /// The last record of the output whose path has this number: its mtime in nanoseconds since 1970, and the
     /// numbers of its inputs' paths, which may be out of range in a damaged log read as before 1.13.
     #[must_use]
-    pub fn record(&self, output: usize) -> Option<(i64, impl Iterator<Item = usize> + use<'_>)> {
+    pub fn record(&self, output: usize) -> Option<(i64, impl Iterator<Item = usize> + Clone + use<'_>)> {
         let words = self.bytes[self.records.get(output)?.clone()?].as_chunks::<4>().0;
         let mtime = match (self.version, words.get(1), words.get(2)) {
             (Some(3), Some(seconds), _) => {
@@ -105,8 +105,8 @@ type Places = (Vec<Range<usize>>, Vec<Option<Range<usize>>>, Option<usize>);
 fn scan(bytes: &[u8], mtime_words: usize, checked: bool) -> Places {
     let (mut paths, mut records) = (Vec::new(), Vec::new());
     // Records of outputs whose path comes later. Nothing writes such, but ninja reads them.
-    let mut early = HashMap::new();
-    let mut seen = HashSet::new();
+    let mut early = RapidHashMap::default();
+    let mut seen = RapidHashSet::default();
     let mut at = HEADER.len() + 4;
     while at < bytes.len() {
         let Some((record, end)) = read_record(bytes, at, paths.len(), mtime_words, checked) else {

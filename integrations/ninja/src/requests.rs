@@ -83,10 +83,10 @@ impl Build {
 
     /// The first output in the deps log that discovered `file`.
     fn first_discoverer(&self, file: FileId) -> Option<FileId> {
-        let number = self.deps_numbers.get(&file)?;
+        let number = self.deps_number(file)?;
         (0..self.deps_files.len())
             .find(|&output| {
-                self.deps_log.record(output).is_some_and(|(_, mut inputs)| inputs.any(|i| i == *number))
+                self.deps_log.record(output).is_some_and(|(_, mut inputs)| inputs.any(|i| i == number))
             })
             .map(|output| self.deps_files[output])
     }

@@ -9,7 +9,7 @@
 //! So a file-level variable hides the rule's for targets without bindings of their own.
 
 use crate::lexer::Piece;
-use std::collections::HashMap;
+use rapidhash::RapidHashMap;
 
 /// A variable's name as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,8 +76,8 @@ pub(crate) const ROOT: ScopeId = ScopeId(0);
 #[derive(Default)]
 struct FileScope {
     parent: Option<ScopeId>,
-    bindings: HashMap<Symbol, Value>,
-    rules: HashMap<Box<[u8]>, RuleId>,
+    bindings: RapidHashMap<Symbol, Value>,
+    rules: RapidHashMap<Box<[u8]>, RuleId>,
 }
 
 /// A rule: its bindings, not yet evaluated.
@@ -116,7 +116,7 @@ pub(crate) trait TargetPaths {
 pub(crate) struct RuleCycle(pub(crate) String);
 
 pub(crate) struct Scopes {
-    symbols: HashMap<Box<[u8]>, Symbol>,
+    symbols: RapidHashMap<Box<[u8]>, Symbol>,
     names: Vec<Box<[u8]>>,
     files: Vec<FileScope>,
     pub(crate) rules: Vec<Rule>,
@@ -129,7 +129,7 @@ pub(crate) struct Scopes {
 impl Scopes {
     pub(crate) fn new() -> Self {
         let mut scopes = Self {
-            symbols: HashMap::new(),
+            symbols: RapidHashMap::default(),
             names: Vec::new(),
             files: vec![FileScope::default()],
             rules: Vec::new(),
