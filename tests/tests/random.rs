@@ -539,6 +539,10 @@ fn check(world: &World, version: Ninja) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+fn makes_its_manifest(space: &Space) -> bool {
+    String::from_utf8_lossy(&space.read("build.ninja")).contains("\nbuild build.ninja:")
+}
+
 fn compare(
     space: &Space,
     version: Ninja,
@@ -558,6 +562,13 @@ fn compare(
         };
         counter.fetch_add(1, Ordering::Relaxed);
         let same = match (&ours, &theirs) {
+            // docs/COMPARISON.md: what only a leftover depfile names, read while the manifest's own target was
+            // pretended to be made.
+            (Answer::Error(ours), Answer::Run(_))
+                if ours.starts_with("unknown target") && makes_its_manifest(space) =>
+            {
+                true
+            }
             (_, Answer::Error(theirs)) if theirs.is_empty() => true,
             (Answer::Error(ours), Answer::Error(theirs)) => says_the_same(ours, theirs),
             _ => agree(&ours, &theirs),
