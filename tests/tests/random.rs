@@ -444,6 +444,8 @@ impl Plan {
             Edit::CutLog(at) => cut(space, &log, *at),
             Edit::CutDeps(at) => cut(space, &deps, *at),
             Edit::FlipLog(at, byte) => flip(space, &log, *at, *byte),
+            // Before 1.13 ninja does not check the numbers in it, and what it does with wrong ones is undefined.
+            Edit::FlipDeps(..) if version != Ninja::V1_13 => {}
             Edit::FlipDeps(at, byte) => flip(space, &deps, *at, *byte),
             Edit::DropLogLine(line) => {
                 let bytes = space.read(&log);
@@ -629,6 +631,7 @@ fn random_builds_and_edits_get_ninjas_answer() {
             })
             .collect();
         let results: Vec<_> = workers.into_iter().map(|worker| worker.join().expect("no panic")).collect();
+        let mut differences = Vec::new();
         for (version, result) in results {
             match result {
                 Ok(()) => println!(
@@ -637,10 +640,11 @@ fn random_builds_and_edits_get_ninjas_answer() {
                     *TALLY[version as usize]
                 ),
                 Err(TestError::Fail(reason, world)) => {
-                    panic!("{reason}\nwith edits {:?}", world.edits)
+                    differences.push(format!("{reason}\nwith edits {:?}", world.edits));
                 }
-                Err(error) => panic!("ninja {}: {error}", version.number()),
+                Err(error) => differences.push(format!("ninja {}: {error}", version.number())),
             }
         }
+        assert!(differences.is_empty(), "{}", differences.join("\n\n"));
     });
 }
