@@ -1,7 +1,8 @@
 //! The table of files: path bytes to [`FileId`] and back, all names in one arena.
 
+use crate::column::Column;
 use crate::ids::{FileId, narrow};
-use hashbrown::HashTable;
+use crate::image::{Image, Tables};
 
 /// Every path of a graph, once.
 ///
@@ -9,10 +10,38 @@ use hashbrown::HashTable;
 /// compared byte by byte. Lookup and insert cost one hash of the path.
 #[derive(Default, Clone)]
 pub struct FileTable {
-    arena: Vec<u8>,
+    arena: Column<u8>,
     /// End of each path in `arena`; a path begins where the one before it ends.
-    ends: Vec<usize>,
-    index: HashTable<u32>,
+    ends: Column<u64>,
+    /// A hash table: each path is found from the slot that its hash names, going on to the next while a slot is
+    /// taken by another. A power of two of them, at most half of them taken.
+    slots: Column<u64>,
+}
+
+/// What a slot holds: half of the path's hash above, its file's number plus one below; 0 for an empty one.
+#[derive(Clone, Copy)]
+struct Slot(u64);
+
+impl Slot {
+    fn new(hash: u64, file: FileId) -> Self {
+        Self((hash & !u64::from(u32::MAX)) | u64::from(narrow(file.index() + 1)))
+    }
+
+    fn file(self) -> Option<FileId> {
+        let number = (self.0 & u64::from(u32::MAX)) as usize;
+        number.checked_sub(1).map(FileId::new)
+    }
+
+    /// Whether the path may be the one of that hash. Wrong for one in four billion others.
+    fn may_be(self, hash: u64) -> bool {
+        (self.0 ^ hash) >> 32 == 0
+    }
+
+    /// Where the path belongs in a table of `1 << bits` slots.
+    fn home(hash: u64, n_slots: usize) -> usize {
+        // The upper half: it is all that a slot still knows when the table grows.
+        ((hash >> 32) as usize) & (n_slots - 1)
+    }
 }
 
 impl FileTable {
@@ -42,35 +71,84 @@ impl FileTable {
     /// The file at `path`, if it is known.
     #[must_use]
     pub fn lookup(&self, path: &[u8]) -> Option<FileId> {
-        self.index
-            .find(hash(path), |&id| path_at(&self.arena, &self.ends, id as usize) == path)
-            .map(|&id| FileId::new(id as usize))
+        if self.slots.is_empty() {
+            return None;
+        }
+        self.find(path, hash(path)).ok()
     }
 
     /// The file at `path`, made known if it is not.
     pub fn intern(&mut self, path: &[u8]) -> FileId {
-        let Self { arena, ends, index } = self;
-        let entry = index.entry(
-            hash(path),
-            |&id| path_at(arena, ends, id as usize) == path,
-            |&id| hash(path_at(arena, ends, id as usize)),
-        );
-        match entry {
-            hashbrown::hash_table::Entry::Occupied(found) => FileId::new(*found.get() as usize),
-            hashbrown::hash_table::Entry::Vacant(slot) => {
-                let id = FileId::new(ends.len());
-                slot.insert(narrow(id.index()));
+        if self.slots.len() < 2 * (self.len() + 1) {
+            self.grow();
+        }
+        let hash = hash(path);
+        match self.find(path, hash) {
+            Ok(file) => file,
+            Err(free) => {
+                let file = FileId::new(self.len());
+                self.slots.to_mut()[free] = Slot::new(hash, file).0;
+                let arena = self.arena.to_mut();
                 arena.extend_from_slice(path);
-                ends.push(arena.len());
-                id
+                let end = arena.len() as u64;
+                self.ends.to_mut().push(end);
+                file
             }
         }
     }
+
+    /// The file, or the slot where it belongs.
+    fn find(&self, path: &[u8], hash: u64) -> Result<FileId, usize> {
+        let (slots, arena, ends) = (&*self.slots, &*self.arena, &*self.ends);
+        let mut at = Slot::home(hash, slots.len());
+        loop {
+            let slot = Slot(slots[at]);
+            match slot.file() {
+                None => return Err(at),
+                Some(file) if slot.may_be(hash) && path_at(arena, ends, file.index()) == path => {
+                    return Ok(file);
+                }
+                Some(_) => at = (at + 1) & (slots.len() - 1),
+            }
+        }
+    }
+
+    fn grow(&mut self) {
+        let n_slots = (4 * (self.len() + 1)).next_power_of_two().max(64);
+        let mut slots = vec![0; n_slots];
+        for &slot in self.slots.iter().filter(|slot| **slot != 0) {
+            let mut at = Slot::home(slot, n_slots);
+            while slots[at] != 0 {
+                at = (at + 1) & (n_slots - 1);
+            }
+            slots[at] = slot;
+        }
+        self.slots = slots.into();
+    }
+
+    /// Adds the tables to an image.
+    pub(crate) fn save<'a>(&'a self, tables: &mut Tables<'a>) {
+        tables.add("paths", &self.arena);
+        tables.add("pathends", &self.ends);
+        tables.add("slots", &self.slots);
+    }
+
+    /// The table in an image.
+    pub(crate) fn load(image: &Image) -> Option<Self> {
+        let files = Self {
+            arena: image.table("paths")?,
+            ends: image.table("pathends")?,
+            slots: image.table("slots")?,
+        };
+        let is_whole = files.ends.last().map_or(0, |end| *end) == files.arena.len() as u64;
+        (is_whole && (files.slots.is_empty() || files.slots.len().is_power_of_two())).then_some(files)
+    }
 }
 
-fn path_at<'a>(arena: &'a [u8], ends: &[usize], index: usize) -> &'a [u8] {
-    let start = if index == 0 { 0 } else { ends[index - 1] };
-    &arena[start..ends[index]]
+#[expect(clippy::cast_possible_truncation, reason = "the arena is in memory, so its size fits")]
+fn path_at<'a>(arena: &'a [u8], ends: &[u64], index: usize) -> &'a [u8] {
+    let start = if index == 0 { 0 } else { ends[index - 1] as usize };
+    &arena[start..ends[index] as usize]
 }
 
 fn hash(path: &[u8]) -> u64 {
@@ -92,5 +170,18 @@ mod tests {
         assert_eq!(files.path(empty_name), b"\xff\xfe");
         assert_eq!(files.lookup(b"a/b"), None);
         assert_eq!(files.len(), 2);
+    }
+
+    #[test]
+    fn every_path_is_found_again_while_the_table_grows() {
+        let mut files = FileTable::default();
+        assert_eq!(files.lookup(b"0"), None);
+        let name = |number: usize| format!("d{}/f{number}", number % 7).into_bytes();
+        for number in 0..5000 {
+            assert_eq!(files.intern(&name(number)), FileId::new(number));
+            assert_eq!(files.lookup(&name(number / 2)), Some(FileId::new(number / 2)));
+            assert_eq!(files.lookup(&name(number + 1)), None);
+        }
+        assert!((0..5000).all(|number| files.intern(&name(number)) == FileId::new(number)));
     }
 }

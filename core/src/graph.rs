@@ -4,8 +4,11 @@
 //! Discovered inputs (from depfiles) are not part of the graph but of the [`History`](crate::History):
 //! they are what the last run of a command said, and count only while that is believed.
 
+use crate::column::Column;
 use crate::files::FileTable;
 use crate::ids::{FileId, TargetId, narrow};
+use crate::image::{Image, Tables};
+use bytemuck::{Pod, Zeroable};
 
 /// What a caller hands in for one target. All slices are copied into the graph's arrays.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +51,8 @@ pub struct DuplicateOutput {
     pub same_target: bool,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
 struct Bounds {
     outputs: u32,
     inputs: u32,
@@ -57,23 +61,44 @@ struct Bounds {
     validations: u32,
 }
 
+impl Flags {
+    const PHONY: u8 = 1;
+    const RESTAT: u8 = 2;
+    const GENERATOR: u8 = 4;
+
+    fn bits(self) -> u8 {
+        let Self { phony, restat, generator } = self;
+        u8::from(phony) * Self::PHONY
+            | u8::from(restat) * Self::RESTAT
+            | u8::from(generator) * Self::GENERATOR
+    }
+
+    fn from_bits(bits: u8) -> Self {
+        let is_set = |bit| bits & bit != 0;
+        Self { phony: is_set(Self::PHONY), restat: is_set(Self::RESTAT), generator: is_set(Self::GENERATOR) }
+    }
+}
+
 /// Targets, files, and who makes what.
 #[derive(Default, Clone)]
 pub struct Graph {
     /// Every path.
     pub files: FileTable,
     /// Indexed by target; where each of its runs begins. The runs end where the next target's begin.
-    bounds: Vec<Bounds>,
-    outputs: Vec<FileId>,
-    inputs: Vec<FileId>,
-    validations: Vec<FileId>,
-    flags: Vec<Flags>,
-    dyndeps: Vec<Option<FileId>>,
-    /// Indexed by file; `NO_TARGET` for a source.
-    producers: Vec<u32>,
+    bounds: Column<Bounds>,
+    outputs: Column<FileId>,
+    inputs: Column<FileId>,
+    validations: Column<FileId>,
+    /// Indexed by target; see [`Flags::bits`].
+    flags: Column<u8>,
+    /// Indexed by target; `NONE` for one that waits for no dyndep file.
+    dyndeps: Column<u32>,
+    /// Indexed by file; `NONE` for a source.
+    producers: Column<u32>,
 }
 
-const NO_TARGET: u32 = u32::MAX;
+/// Stands for "no target" and "no file" in tables of numbers.
+const NONE: u32 = u32::MAX;
 
 impl Graph {
     /// Adds a target. Amortised cost: one copy of each slice.
@@ -82,32 +107,35 @@ impl Graph {
     /// When one of its outputs has a producer already. The graph is then as it was before.
     pub fn add_target(&mut self, desc: TargetDesc<'_>) -> Result<TargetId, DuplicateOutput> {
         let target = TargetId::new(self.bounds.len());
-        self.producers.resize(self.files.len(), NO_TARGET);
+        let n_files = self.files.len();
+        self.producers.to_mut().resize(n_files, NONE);
         for (position, &file) in desc.outputs.iter().enumerate() {
             if let Some(producer) = self.producer(file) {
                 for claimed in &desc.outputs[..position] {
-                    self.producers[claimed.index()] = NO_TARGET;
+                    self.producers.to_mut()[claimed.index()] = NONE;
                 }
                 let same_target = producer == target;
                 return Err(DuplicateOutput { file, producer, same_target });
             }
-            self.producers[file.index()] = narrow(target.index());
+            self.producers.to_mut()[file.index()] = narrow(target.index());
         }
         let inputs = self.inputs.len();
-        self.bounds.push(Bounds {
+        let bounds = Bounds {
             outputs: narrow(self.outputs.len()),
             inputs: narrow(inputs),
             implicit: narrow(inputs + desc.explicit.len()),
             order_only: narrow(inputs + desc.explicit.len() + desc.implicit.len()),
             validations: narrow(self.validations.len()),
-        });
-        self.outputs.extend_from_slice(desc.outputs);
-        self.inputs.extend_from_slice(desc.explicit);
-        self.inputs.extend_from_slice(desc.implicit);
-        self.inputs.extend_from_slice(desc.order_only);
-        self.validations.extend_from_slice(desc.validations);
-        self.flags.push(desc.flags);
-        self.dyndeps.push(desc.dyndep);
+        };
+        self.bounds.to_mut().push(bounds);
+        self.outputs.to_mut().extend_from_slice(desc.outputs);
+        let inputs = self.inputs.to_mut();
+        inputs.extend_from_slice(desc.explicit);
+        inputs.extend_from_slice(desc.implicit);
+        inputs.extend_from_slice(desc.order_only);
+        self.validations.to_mut().extend_from_slice(desc.validations);
+        self.flags.to_mut().push(desc.flags.bits());
+        self.dyndeps.to_mut().push(desc.dyndep.map_or(NONE, |file| narrow(file.index())));
         Ok(target)
     }
 
@@ -126,7 +154,7 @@ impl Graph {
     #[must_use]
     pub fn producer(&self, file: FileId) -> Option<TargetId> {
         match self.producers.get(file.index()) {
-            None | Some(&NO_TARGET) => None,
+            None | Some(&NONE) => None,
             Some(&target) => Some(TargetId::new(target as usize)),
         }
     }
@@ -176,18 +204,21 @@ impl Graph {
     /// The file that will name more inputs and outputs of this target.
     #[must_use]
     pub fn dyndep(&self, target: TargetId) -> Option<FileId> {
-        self.dyndeps[target.index()]
+        let file = self.dyndeps[target.index()];
+        (file != NONE).then(|| FileId::new(file as usize))
     }
 
     /// What kind of target it is.
     #[must_use]
     pub fn flags(&self, target: TargetId) -> Flags {
-        self.flags[target.index()]
+        Flags::from_bits(self.flags[target.index()])
     }
 
     /// Sets the kind of a target, for descriptions that know it only once all is read.
     pub fn set_flags(&mut self, target: TargetId, flags: Flags) {
-        self.flags[target.index()] = flags;
+        if self.flags(target) != flags {
+            self.flags.to_mut()[target.index()] = flags.bits();
+        }
     }
 
     /// The name of a target: its first output.
@@ -199,14 +230,14 @@ impl Graph {
     /// Whether any target waits for a dyndep file.
     #[must_use]
     pub fn has_dyndeps(&self) -> bool {
-        self.dyndeps.iter().any(Option::is_some)
+        self.dyndeps.iter().any(|&file| file != NONE)
     }
 
     /// The reverse edges: which targets the description says use a file. One pass over all inputs.
     #[must_use]
     pub fn users(&self) -> Users {
         let mut starts = vec![0u32; self.files.len() + 1];
-        for file in &self.inputs {
+        for file in &*self.inputs {
             starts[file.index() + 1] += 1;
         }
         for index in 1..starts.len() {
@@ -222,6 +253,33 @@ impl Graph {
             }
         }
         Users { starts, targets }
+    }
+
+    /// Adds the graph to an image.
+    pub fn save<'a>(&'a self, tables: &mut Tables<'a>) {
+        self.files.save(tables);
+        tables.add("bounds", &self.bounds);
+        tables.add("outputs", &self.outputs);
+        tables.add("inputs", &self.inputs);
+        tables.add("valids", &self.validations);
+        tables.add("flags", &self.flags);
+        tables.add("dyndeps", &self.dyndeps);
+        tables.add("makers", &self.producers);
+    }
+
+    /// The graph in an image; `None` where it is damaged.
+    #[must_use]
+    pub fn load(image: &Image) -> Option<Self> {
+        Some(Self {
+            files: FileTable::load(image)?,
+            bounds: image.table("bounds")?,
+            outputs: image.table("outputs")?,
+            inputs: image.table("inputs")?,
+            validations: image.table("valids")?,
+            flags: image.table("flags")?,
+            dyndeps: image.table("dyndeps")?,
+            producers: image.table("makers")?,
+        })
     }
 
     fn end(&self, target: TargetId, all: usize, of: impl Fn(&Bounds) -> u32) -> usize {

@@ -1,12 +1,16 @@
 //! What earlier builds left behind: records of success, discovered inputs, dyndep files. Plain data,
 //! filled in by whoever reads the logs.
 
+use crate::column::Column;
 use crate::ids::{FileId, TargetId, narrow};
+use crate::image::{Image, Tables, WordReader, WordWriter};
 use crate::snapshot::Mtime;
+use bytemuck::{Pod, Zeroable};
 use std::collections::HashMap;
 
 /// What the last success of a target left for one of its outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
 pub struct Record {
     /// The hash of the command that ran.
     pub command_hash: u64,
@@ -15,20 +19,17 @@ pub struct Record {
 }
 
 /// What is known of the inputs that a target's command discovered when it last ran.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Discovered {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discovered<'a> {
     /// The target discovers none.
-    #[default]
     Untracked,
-    /// They are known.
+    /// They are known; see [`History::discovered_inputs`].
     Inputs {
-        /// Where they stand; see [`History::discovered_inputs`].
-        range: (u32, u32),
         /// They are believed only while the target's first output is not newer than this.
         recorded: Option<Mtime>,
     },
     /// They are not known, so only running the target can tell.
-    Unknown(Unknown),
+    Unknown(&'a Unknown),
 }
 
 /// Why discovered inputs are not known.
@@ -81,32 +82,58 @@ pub struct DyndepEntry {
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// Indexed by file.
-    records: Vec<Option<Record>>,
+    records: Column<Record>,
+    /// Indexed by file: whether there is a record.
+    has_record: Column<u8>,
     /// Indexed by target.
-    command_hashes: Vec<u64>,
+    command_hashes: Column<u64>,
     /// Indexed by target.
-    discovered: Vec<Discovered>,
-    discovered_files: Vec<FileId>,
+    discovered: Column<Row>,
+    discovered_files: Column<FileId>,
+    /// What was added to `discovered_files` while it is mapped: it can be too large to be copied for a few more.
+    more_discovered_files: Vec<FileId>,
+    unknown: HashMap<TargetId, Unknown>,
     dyndeps: HashMap<FileId, Dyndep>,
 }
+
+/// Discovered inputs of one target.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct Row {
+    /// Nanoseconds since 1970, for `RECORDED`.
+    recorded: Mtime,
+    /// Where they stand in `discovered_files`, and behind its end in `more_discovered_files`.
+    start: u32,
+    end: u32,
+    kind: u32,
+    zero: u32,
+}
+
+/// The kinds of rows. A row of zeros is one of a target that discovers nothing.
+const UNTRACKED: u32 = 0;
+const INPUTS: u32 = 1;
+const RECORDED: u32 = 2;
+const UNKNOWN: u32 = 3;
 
 impl History {
     /// Records the last success for one output.
     pub fn set_record(&mut self, output: FileId, record: Record) {
-        grow(&mut self.records, output.index());
-        self.records[output.index()] = Some(record);
+        *entry(&mut self.records, output.index()) = record;
+        *entry(&mut self.has_record, output.index()) = 1;
     }
 
     /// The last success for one output.
     #[must_use]
     pub fn record(&self, output: FileId) -> Option<Record> {
-        self.records.get(output.index()).copied().flatten()
+        match self.has_record.get(output.index()) {
+            Some(1) => self.records.get(output.index()).copied(),
+            _ => None,
+        }
     }
 
     /// Sets the hash of the command that the description has now.
     pub fn set_command_hash(&mut self, target: TargetId, hash: u64) {
-        grow(&mut self.command_hashes, target.index());
-        self.command_hashes[target.index()] = hash;
+        *entry(&mut self.command_hashes, target.index()) = hash;
     }
 
     /// The hash of the command that the description has now; 0 where nobody has set it.
@@ -122,31 +149,45 @@ impl History {
         inputs: impl IntoIterator<Item = FileId>,
         recorded: Option<Mtime>,
     ) {
-        let start = narrow(self.discovered_files.len());
-        self.discovered_files.extend(inputs);
-        let range = (start, narrow(self.discovered_files.len()));
-        self.set_discovered(target, Discovered::Inputs { range, recorded });
+        let files = &mut self.discovered_files;
+        let (before, files) = match files.is_mapped() {
+            true => (files.len(), &mut self.more_discovered_files),
+            false => (0, files.to_mut()),
+        };
+        let start = narrow(before + files.len());
+        files.extend(inputs);
+        let end = narrow(before + files.len());
+        self.unknown.remove(&target);
+        let (kind, recorded) = recorded.map_or((INPUTS, 0), |recorded| (RECORDED, recorded));
+        self.set_row(target, Row { recorded, start, end, kind, zero: 0 });
     }
 
     /// Says that the discovered inputs of a target are not known.
     pub fn set_discovered_unknown(&mut self, target: TargetId, why: Unknown) {
-        self.set_discovered(target, Discovered::Unknown(why));
+        self.set_row(target, Row { kind: UNKNOWN, ..Row::zeroed() });
+        self.unknown.insert(target, why);
     }
 
     /// What is known of the discovered inputs of a target.
     #[must_use]
-    pub fn discovered(&self, target: TargetId) -> &Discovered {
-        self.discovered.get(target.index()).unwrap_or(&Discovered::Untracked)
+    pub fn discovered(&self, target: TargetId) -> Discovered<'_> {
+        let Some(row) = self.discovered.get(target.index()) else { return Discovered::Untracked };
+        match row.kind {
+            UNTRACKED => Discovered::Untracked,
+            INPUTS => Discovered::Inputs { recorded: None },
+            RECORDED => Discovered::Inputs { recorded: Some(row.recorded) },
+            _ => Discovered::Unknown(self.unknown.get(&target).unwrap_or(&Unknown::NotRecorded)),
+        }
     }
 
     /// The discovered inputs of a target, believed or not; empty where they are not known.
     #[must_use]
     pub fn discovered_inputs(&self, target: TargetId) -> &[FileId] {
-        match self.discovered(target) {
-            Discovered::Inputs { range: (start, end), .. } => {
-                &self.discovered_files[*start as usize..*end as usize]
-            }
-            _ => &[],
+        let Some(row) = self.discovered.get(target.index()) else { return &[] };
+        let (start, end, before) = (row.start as usize, row.end as usize, self.discovered_files.len());
+        match start.checked_sub(before) {
+            Some(start) => &self.more_discovered_files[start..end - before],
+            None => &self.discovered_files[start..end],
         }
     }
 
@@ -161,14 +202,157 @@ impl History {
         self.dyndeps.get(&file)
     }
 
-    fn set_discovered(&mut self, target: TargetId, discovered: Discovered) {
-        grow(&mut self.discovered, target.index());
-        self.discovered[target.index()] = discovered;
+    fn set_row(&mut self, target: TargetId, row: Row) {
+        *entry(&mut self.discovered, target.index()) = row;
+    }
+
+    /// Adds everything to an image.
+    pub fn save<'a>(&'a self, tables: &mut Tables<'a>) {
+        tables.add("records", &self.records);
+        tables.add("recorded", &self.has_record);
+        tables.add("hashes", &self.command_hashes);
+        if self.more_discovered_files.is_empty() {
+            tables.add("discover", &self.discovered);
+            tables.add("discfile", &self.discovered_files);
+        } else {
+            let (rows, files) = self.compacted();
+            tables.add_bytes("discover", bytemuck::cast_slice(&rows).to_vec());
+            tables.add_bytes("discfile", bytemuck::cast_slice(&files).to_vec());
+        }
+        tables.add_bytes("unknown", self.unknown_to_bytes());
+        tables.add_bytes("dynfiles", self.dyndeps_to_bytes());
+    }
+
+    /// What an image holds of a graph with so many files and targets; `None` where it is damaged.
+    #[must_use]
+    pub fn load(image: &Image, n_files: usize, n_targets: usize) -> Option<Self> {
+        let mut history = Self {
+            records: image.table("records")?,
+            has_record: image.table("recorded")?,
+            command_hashes: image.table("hashes")?,
+            discovered: image.table("discover")?,
+            discovered_files: image.table("discfile")?,
+            ..Self::default()
+        };
+        history.read_unknown(&image.table("unknown")?, n_targets)?;
+        history.read_dyndeps(&image.table("dynfiles")?, n_files, n_targets)?;
+        Some(history)
+    }
+
+    /// The discovered inputs without what is no longer used.
+    fn compacted(&self) -> (Vec<Row>, Vec<FileId>) {
+        let mut files = Vec::with_capacity(self.discovered_files.len());
+        let rows = self.discovered.iter().enumerate().map(|(target, row)| {
+            let start = narrow(files.len());
+            files.extend_from_slice(self.discovered_inputs(TargetId::new(target)));
+            Row { start, end: narrow(files.len()), ..*row }
+        });
+        (rows.collect(), files)
+    }
+
+    /// For each target: its number, the kind, and one or two texts. Ordered by target.
+    fn unknown_to_bytes(&self) -> Vec<u8> {
+        let mut all: Vec<_> = self.unknown.iter().collect();
+        all.sort_by_key(|(target, _)| **target);
+        let mut words = WordWriter::default();
+        for (target, why) in all {
+            words.number(target.index() as u64);
+            match why {
+                Unknown::NotRecorded => words.number(0),
+                Unknown::NoDepfile { depfile } => {
+                    words.number(1);
+                    words.text(depfile);
+                }
+                Unknown::OtherOutput { depfile, names } => {
+                    words.number(2);
+                    words.text(depfile);
+                    words.text(names);
+                }
+                Unknown::Broken { message } => {
+                    words.number(3);
+                    words.text(message.as_bytes());
+                }
+            }
+        }
+        words.into_bytes()
+    }
+
+    fn read_unknown(&mut self, bytes: &[u8], n_targets: usize) -> Option<()> {
+        let mut words = WordReader::new(bytes);
+        while !words.is_at_end() {
+            let target = TargetId::new(words.index(n_targets)?);
+            let why = match words.number()? {
+                0 => Unknown::NotRecorded,
+                1 => Unknown::NoDepfile { depfile: words.text()?.into() },
+                2 => Unknown::OtherOutput { depfile: words.text()?.into(), names: words.text()?.into() },
+                _ => Unknown::Broken { message: words.message()?.into() },
+            };
+            self.unknown.insert(target, why);
+        }
+        Some(())
+    }
+
+    /// For each file: its number, 1 and a message or 0 and the entries. An entry: target, restat, outputs, inputs,
+    /// each list with its length. Ordered by file.
+    fn dyndeps_to_bytes(&self) -> Vec<u8> {
+        let mut all: Vec<_> = self.dyndeps.iter().collect();
+        all.sort_by_key(|(file, _)| **file);
+        let mut words = WordWriter::default();
+        for (file, dyndep) in all {
+            words.number(file.index() as u64);
+            match dyndep {
+                Dyndep::Broken(message) => {
+                    words.number(1);
+                    words.text(message.as_bytes());
+                }
+                Dyndep::Loaded(entries) => {
+                    words.number(0);
+                    words.number(entries.len() as u64);
+                    for entry in entries {
+                        words.number(entry.target.index() as u64);
+                        words.number(u64::from(entry.restat));
+                        for files in [&entry.outputs, &entry.inputs] {
+                            words.number(files.len() as u64);
+                            files.iter().for_each(|file| words.number(file.index() as u64));
+                        }
+                    }
+                }
+            }
+        }
+        words.into_bytes()
+    }
+
+    fn read_dyndeps(&mut self, bytes: &[u8], n_files: usize, n_targets: usize) -> Option<()> {
+        let mut words = WordReader::new(bytes);
+        while !words.is_at_end() {
+            let file = FileId::new(words.index(n_files)?);
+            let dyndep = if words.number()? == 1 {
+                Dyndep::Broken(words.message()?.into())
+            } else {
+                let n_entries = words.number()?;
+                let mut entries = Vec::new();
+                for _ in 0..n_entries {
+                    let target = TargetId::new(words.index(n_targets)?);
+                    let restat = words.number()? == 1;
+                    let mut files = || -> Option<Vec<FileId>> {
+                        let n = words.number()?;
+                        (0..n).map(|_| words.index(n_files).map(FileId::new)).collect()
+                    };
+                    entries.push(DyndepEntry { target, outputs: files()?, inputs: files()?, restat });
+                }
+                Dyndep::Loaded(entries)
+            };
+            self.dyndeps.insert(file, dyndep);
+        }
+        Some(())
     }
 }
 
-fn grow<T: Default + Clone>(table: &mut Vec<T>, index: usize) {
-    if table.len() <= index {
-        table.resize(index + 1, T::default());
+/// The entry at `index`, made with all before it if there are not as many.
+fn entry<T: Pod>(table: &mut Column<T>, index: usize) -> &mut T {
+    let values = table.to_mut();
+    if values.len() <= index {
+        values.resize(index + 1, T::zeroed());
     }
+    &mut values[index]
 }

@@ -13,7 +13,8 @@ pub fn narrow(value: usize) -> u32 {
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+        #[repr(transparent)]
         pub struct $name(u32);
 
         impl $name {

@@ -41,17 +41,20 @@
 //! ```
 
 pub mod collect;
+mod column;
 mod decide;
 mod files;
 mod graph;
 mod history;
 mod ids;
+pub mod image;
 pub mod path;
 mod plan;
 mod reason;
 mod report;
 mod snapshot;
 
+pub use column::Column;
 pub use decide::{Decision, Mode, Stop};
 pub use files::FileTable;
 pub use graph::{DuplicateOutput, Flags, Graph, TargetDesc, Users};

@@ -605,7 +605,7 @@ fn discovered_inputs_that_are_not_believed_are_not_followed() {
 fn a_target_without_discovered_inputs_is_not_asked_for_any() {
     let world = one_target(PLAIN);
     let target = world.graph.producer(world.lookup("out")).expect("there is one");
-    assert_eq!(world.history.discovered(target), &Discovered::Untracked);
+    assert_eq!(world.history.discovered(target), Discovered::Untracked);
     assert_eq!(world.answer("out"), "fresh");
 }
 

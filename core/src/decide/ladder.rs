@@ -50,7 +50,7 @@ impl Decision<'_> {
                 sink.push(|| Reason::DepsUnknown { output, why: why.clone() });
             }
             Discovered::Inputs { recorded: Some(recorded), .. } => {
-                let (output_mtime, recorded_mtime) = (self.own_time(output), *recorded);
+                let (output_mtime, recorded_mtime) = (self.own_time(output), recorded);
                 if output_mtime > recorded_mtime {
                     sink.push(|| Reason::DepsOutdated { output, output_mtime, recorded_mtime });
                 }

@@ -1,5 +1,7 @@
 //! The `upcheck` command: which targets of a build are stale, and why?
 
+#![forbid(unsafe_code)]
+
 mod answer;
 mod args;
 mod exit;

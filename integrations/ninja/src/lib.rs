@@ -19,6 +19,8 @@
 //!
 //! Whoever wants what `ninja -n` says, its errors and its early stops included, calls [`dry_run`].
 
+#![forbid(unsafe_code)]
+
 mod build;
 pub mod build_log;
 pub mod command_hash;

@@ -1,0 +1,185 @@
+//! The folder that images are kept in: private to one user, and kept small.
+
+use super::{Image, Tables};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// A folder for images. Nobody but its owner can write into it; else it is not used.
+#[derive(Clone, Debug)]
+pub struct ImageFolder {
+    path: PathBuf,
+}
+
+/// Images that were not written for so long are removed.
+const MOST_AGE: Duration = Duration::from_secs(60 * 24 * 60 * 60);
+/// What somebody began to write so long ago will never be finished.
+const MOST_AGE_UNFINISHED: Duration = Duration::from_secs(60 * 60);
+/// While there are more bytes than this in the folder, the oldest images are removed.
+const MOST_BYTES: u64 = 4 << 30;
+
+const UNFINISHED: &str = "unfinished";
+
+impl ImageFolder {
+    /// The folder at `path`, which need not be there: it is made when the first image is written.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// The image of that name; `None` if there is none that can be used.
+    #[must_use]
+    pub fn read(&self, name: &str) -> Option<Image> {
+        if !is_private(&fs::symlink_metadata(&self.path).ok()?) {
+            return None;
+        }
+        let mut options = OpenOptions::new();
+        options.read(true);
+        do_not_follow(&mut options);
+        let file = options.open(self.path.join(name)).ok()?;
+        let found = file.metadata().ok()?;
+        if !found.is_file() || !is_private(&found) {
+            return None;
+        }
+        Image::map(&file).ok().flatten()
+    }
+
+    /// Puts an image in the place of the one of that name, and removes what is too old or too much. The image's id.
+    ///
+    /// # Errors
+    /// When the folder cannot be made, is not its user's alone, or cannot be written to. What was there is there
+    /// then.
+    pub fn write(&self, name: &str, tables: &Tables<'_>) -> io::Result<u64> {
+        self.make()?;
+        // Two processes can be at it at once.
+        let beside = self.path.join(format!("{name}.{}.{UNFINISHED}", std::process::id()));
+        let written = write_new(&beside, tables).and_then(|id| {
+            fs::rename(&beside, self.path.join(name))?;
+            Ok(id)
+        });
+        if written.is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        self.prune(SystemTime::now());
+        written
+    }
+
+    /// Removes the image of that name, if there is one.
+    pub fn remove(&self, name: &str) {
+        let _ = fs::remove_file(self.path.join(name));
+    }
+
+    fn make(&self) -> io::Result<()> {
+        match fs::symlink_metadata(&self.path) {
+            Ok(found) if found.is_dir() && is_private(&found) => return Ok(()),
+            Ok(_) => {
+                return Err(io::Error::new(
+                    ErrorKind::PermissionDenied,
+                    "it is not a folder that only its user can write to",
+                ));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        make_private(&mut builder);
+        builder.create(&self.path)
+    }
+
+    /// Nothing depends on it, so nothing that goes wrong here is told.
+    fn prune(&self, now: SystemTime) {
+        let Ok(entries) = fs::read_dir(&self.path) else { return };
+        let mut images: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
+        for entry in entries.flatten() {
+            let Some((name, meta)) = entry.file_name().into_string().ok().zip(entry.metadata().ok()) else {
+                continue;
+            };
+            if !is_ours(&name) || !meta.is_file() {
+                continue;
+            }
+            let modified = meta.modified().unwrap_or(now);
+            let age = now.duration_since(modified).unwrap_or_default();
+            let most = if name.ends_with(UNFINISHED) { MOST_AGE_UNFINISHED } else { MOST_AGE };
+            if age > most {
+                let _ = fs::remove_file(entry.path());
+            } else {
+                images.push((modified, meta.len(), entry.path()));
+            }
+        }
+        for path in too_much(images, MOST_BYTES) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Whether a file of that name can have been made here: `--image-dir` may name a folder with other things in it.
+fn is_ours(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(stem, rest)| {
+        stem.len() == 16
+            && stem.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && (rest.starts_with("image") || rest.starts_with("state"))
+    })
+}
+
+/// The oldest images, as many as are needed for the others to fit.
+fn too_much(mut images: Vec<(SystemTime, u64, PathBuf)>, most: u64) -> Vec<PathBuf> {
+    images.sort();
+    let mut total: u64 = images.iter().map(|(_, size, _)| size).sum();
+    let mut gone = Vec::new();
+    // The newest one stays, however large: it was just written.
+    for (_, size, path) in images.iter().take(images.len().saturating_sub(2)) {
+        if total <= most {
+            break;
+        }
+        total -= size;
+        gone.push(path.clone());
+    }
+    gone
+}
+
+fn write_new(path: &Path, tables: &Tables<'_>) -> io::Result<u64> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file: File = match options.open(path) {
+        // Left behind by a process of the same number that was killed.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            options.open(path)?
+        }
+        opened => opened?,
+    };
+    tables.write(&mut file)
+}
+
+#[cfg(unix)]
+fn is_private(found: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &Metadata) -> bool {
+    true
+}
+
+#[cfg(unix)]
+fn make_private(builder: &mut DirBuilder) {
+    std::os::unix::fs::DirBuilderExt::mode(builder, 0o700);
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &mut DirBuilder) {}
+
+#[cfg(unix)]
+fn do_not_follow(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
+}
+
+#[cfg(not(unix))]
+fn do_not_follow(_: &mut OpenOptions) {}
