@@ -28,10 +28,15 @@ pub enum Stat {
 pub struct Meta {
     /// When its content was last changed.
     pub mtime: Mtime,
+    /// When its status was last changed: its content, name, owner or times; 0 where the platform has none.
+    /// Unlike the mtime, no program can choose it.
+    pub ctime: Mtime,
     /// Its size in bytes.
     pub size: u64,
     /// Its inode number; 0 where the platform has none.
     pub inode: u64,
+    /// The number of the file system it lies on; 0 where the platform has none.
+    pub device: u64,
 }
 
 impl Meta {

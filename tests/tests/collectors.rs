@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
-use upcheck::collect::{Disk, PortableDisk, UnixDisk, collect};
+use upcheck::collect::{Disk, MemoryDisk, PortableDisk, UnixDisk, collect};
 use upcheck::{FileTable, Meta, Mtime, Plan, Snapshot, Stat, path};
 use upcheck_tests::space::Space;
 
@@ -475,5 +475,67 @@ fn reading_follows_the_same_paths() {
         let missing = disk.read(b"link/other").expect_err("it is not there");
         assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
         assert!(disk.read(b"dir").is_err());
+        assert!(disk.scan(b"dir", &mut |_| ()).is_err());
+    }
+}
+
+#[test]
+fn a_file_is_stamped_with_what_a_stat_tells_of_it() {
+    let space = Space::new();
+    space.write_at("dir/file", "content", 7_000_000_001);
+    symlink("dir/file", space.path().join("link")).expect("a link");
+    let mut memory = MemoryDisk::new();
+    memory.write("link", b"content");
+    for disk in [&unix(space.path()) as &dyn Disk, &portable(space.path()), &memory] {
+        let stamp = disk.read_stamped(b"link").expect("it is there").1;
+        assert_eq!(disk.stat(b"link"), Stat::Present(stamp));
+        assert_eq!(disk.scan(b"link", &mut |_| ()).expect("it is there"), stamp);
+        assert_eq!(stamp.size, 7);
+        assert!(stamp.ctime > 0 && stamp.inode > 0 && stamp.device > 0, "{stamp:?}");
+        assert_eq!(disk.stat(b"dir/other"), Stat::Missing);
+    }
+    for disk in [&unix(space.path()) as &dyn Disk, &portable(space.path())] {
+        for path in ["/", ".", "..", "dir", "dir/file"].map(str::as_bytes) {
+            assert!(mtime(disk.stat(path)).is_some(), "{}", path.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn every_change_of_a_file_changes_its_status_time() {
+    let mut memory = MemoryDisk::new();
+    let mut seen = std::collections::HashSet::new();
+    memory.touch("a", 5);
+    let mut see = |memory: &MemoryDisk| match memory.stat(b"a") {
+        Stat::Present(meta) => assert!(seen.insert(meta.ctime), "{meta:?}"),
+        other => panic!("{other:?}"),
+    };
+    see(&memory);
+    memory.touch("a", 5);
+    see(&memory);
+    memory.write("a", b"");
+    see(&memory);
+    memory.remove("a");
+    memory.write("a", b"");
+    see(&memory);
+}
+
+#[test]
+fn a_large_file_is_scanned_in_pieces_that_make_up_the_whole() {
+    let space = Space::new();
+    let content: Vec<u8> = (0..1_000_003u32).map(|n| (n % 251) as u8).collect();
+    fs::write(space.path().join("large"), &content).expect("a file");
+    fs::write(space.path().join("empty"), "").expect("a file");
+    for disk in [&unix(space.path()) as &dyn Disk, &portable(space.path())] {
+        let mut scanned = Vec::new();
+        let mut longest = 0;
+        disk.scan(b"large", &mut |piece| {
+            longest = longest.max(piece.len());
+            scanned.extend_from_slice(piece);
+        })
+        .expect("it is there");
+        assert!(scanned == content);
+        assert!(longest <= 256 * 1024, "{longest}");
+        disk.scan(b"empty", &mut |piece| panic!("{piece:?}")).expect("it is there");
     }
 }

@@ -7,7 +7,9 @@ use std::sync::Mutex;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, SystemTime};
 use upcheck::collect::{Access, Disk, MemoryDisk, collect, os_disk};
-use upcheck::{FileId, FileTable, Graph, IoCounts, Mtime, Plan, Report, Snapshot, Stat, TargetDesc, Verdict};
+use upcheck::{
+    FileId, FileTable, Graph, IoCounts, Meta, Mtime, Plan, Report, Snapshot, Stat, TargetDesc, Verdict,
+};
 use upcheck_ninja::{Build, Options, command_hash, dry_run};
 use upcheck_tests::space::Space;
 
@@ -112,8 +114,8 @@ impl<D: Disk> Disk for Watched<D> {
         self.disk.visit(directory, names, stats, counts)
     }
 
-    fn read(&self, path: &[u8]) -> io::Result<Vec<u8>> {
-        self.disk.read(path)
+    fn read_stamped(&self, path: &[u8]) -> io::Result<(Vec<u8>, Meta)> {
+        self.disk.read_stamped(path)
     }
 
     /// A clock that moves with each visit.

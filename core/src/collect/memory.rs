@@ -25,6 +25,7 @@ pub enum Access {
 struct Entry {
     content: Vec<u8>,
     mtime: Mtime,
+    ctime: Mtime,
     inode: u64,
 }
 
@@ -35,6 +36,8 @@ pub struct MemoryDisk {
     faults: BTreeMap<Vec<u8>, i32>,
     gone: BTreeSet<Vec<u8>>,
     clock: Mtime,
+    /// Counts changes, so that no two of them, of any file, have the same status change time.
+    changes: Mtime,
     next_inode: u64,
     log: Mutex<Vec<Access>>,
 }
@@ -58,14 +61,28 @@ impl MemoryDisk {
 
     /// Writes a file, as of now.
     pub fn write(&mut self, path: &str, content: &[u8]) {
-        self.next_inode += 1;
-        let entry = Entry { content: content.to_vec(), mtime: self.clock, inode: self.next_inode };
-        self.files.insert(path.as_bytes().to_vec(), entry);
+        self.files.remove(path.as_bytes());
+        let mtime = self.clock;
+        let entry = self.change(path);
+        entry.content = content.to_vec();
+        entry.mtime = mtime;
     }
 
     /// Sets a file's time without a change, creating it where it is missing.
     pub fn touch(&mut self, path: &str, mtime: Mtime) {
-        self.files.entry(path.as_bytes().to_vec()).or_default().mtime = mtime;
+        self.change(path).mtime = mtime;
+    }
+
+    /// A file that is about to be changed, or made.
+    fn change(&mut self, path: &str) -> &mut Entry {
+        self.changes += 1;
+        let next_inode = &mut self.next_inode;
+        let entry = self.files.entry(path.as_bytes().to_vec()).or_insert_with(|| {
+            *next_inode += 1;
+            Entry { inode: *next_inode, ..Entry::default() }
+        });
+        entry.ctime = self.changes;
+        entry
     }
 
     /// Removes a file.
@@ -92,17 +109,25 @@ impl MemoryDisk {
         self.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn stat(&self, path: &[u8]) -> Stat {
+    fn status(&self, path: &[u8]) -> Stat {
         if let Some(&errno) = self.faults.get(path) {
             return Stat::Unreadable(errno);
         }
         match self.files.get(path) {
             None => Stat::Missing,
-            Some(entry) => Stat::Present(Meta {
-                mtime: entry.mtime,
-                size: entry.content.len() as u64,
-                inode: entry.inode,
-            }),
+            Some(entry) => Stat::Present(entry.meta()),
+        }
+    }
+}
+
+impl Entry {
+    fn meta(&self) -> Meta {
+        Meta {
+            mtime: self.mtime,
+            ctime: self.ctime,
+            size: self.content.len() as u64,
+            inode: self.inode,
+            device: 1,
         }
     }
 }
@@ -125,18 +150,18 @@ impl Disk for MemoryDisk {
                 path.push(b'/');
             }
             path.extend_from_slice(name);
-            *stat = self.stat(&path);
+            *stat = self.status(&path);
         }
         true
     }
 
-    fn read(&self, path: &[u8]) -> std::io::Result<Vec<u8>> {
+    fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
         self.lock().push(Access::Read(path.to_vec()));
         if let Some(&errno) = self.faults.get(path) {
             return Err(std::io::Error::from_raw_os_error(errno));
         }
         match self.files.get(path) {
-            Some(entry) => Ok(entry.content.clone()),
+            Some(entry) => Ok((entry.content.clone(), entry.meta())),
             None => Err(std::io::ErrorKind::NotFound.into()),
         }
     }

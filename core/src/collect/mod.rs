@@ -26,7 +26,8 @@ pub use unix::UnixDisk;
 use crate::files::FileTable;
 use crate::path;
 use crate::plan::{Plan, Visit};
-use crate::snapshot::{IoCounts, Snapshot, Stat};
+use crate::snapshot::{IoCounts, Meta, Snapshot, Stat};
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -39,11 +40,39 @@ pub trait Disk: Sync {
     /// skip everything beneath it.
     fn visit(&self, directory: &[u8], names: &[&[u8]], stats: &mut [Stat], counts: &mut IoCounts) -> bool;
 
+    /// Reads a whole file. The stamp is that of the open file, taken before the first byte is read: a file that
+    /// bears it later still has this content, unless it was changed in the very tick of the clock in which the
+    /// stamp was taken.
+    ///
+    /// # Errors
+    /// Whatever the operating system says.
+    fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)>;
+
     /// Reads a whole file.
     ///
     /// # Errors
     /// Whatever the operating system says.
-    fn read(&self, path: &[u8]) -> std::io::Result<Vec<u8>>;
+    fn read(&self, path: &[u8]) -> std::io::Result<Vec<u8>> {
+        self.read_stamped(path).map(|(bytes, _)| bytes)
+    }
+
+    /// Hands a file's content to `sink` in pieces, in order. The stamp is that of [`Disk::read_stamped`].
+    ///
+    /// # Errors
+    /// Whatever the operating system says; `sink` may have got some pieces by then.
+    fn scan(&self, path: &[u8], sink: &mut dyn FnMut(&[u8])) -> std::io::Result<Meta> {
+        let (bytes, meta) = self.read_stamped(path)?;
+        sink(&bytes);
+        Ok(meta)
+    }
+
+    /// Looks up a single file, uncounted.
+    fn stat(&self, path: &[u8]) -> Stat {
+        let (directory, name) = path::split(path);
+        let mut stat = [Stat::Unknown];
+        self.visit(directory, &[name], &mut stat, &mut IoCounts::default());
+        stat[0]
+    }
 
     /// The time of day, for the snapshot's stamp.
     fn now(&self) -> SystemTime {
@@ -114,6 +143,22 @@ pub fn collect(disk: &dyn Disk, files: &FileTable, plan: &Plan, threads: usize) 
         stats[file.index()] = stat;
     }
     Snapshot::new(stats, began, disk.now(), counts)
+}
+
+/// How much of a file is held at once while it is scanned.
+const PIECE: usize = 256 * 1024;
+
+/// Hands on all that `file` has, through one buffer.
+fn hand_on(file: &mut impl Read, sink: &mut dyn FnMut(&[u8])) -> std::io::Result<()> {
+    let mut buffer = vec![0; PIECE];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(length) => sink(&buffer[..length]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// From this length on Unix refuses a path, whether it leads anywhere or not.

@@ -1,9 +1,10 @@
 //! The standard library alone: one lookup by full path per file. The fallback where there is nothing
 //! better, and the oracle that every other collector must equal.
 
-use super::Disk;
+use super::{Disk, hand_on};
 use crate::snapshot::{IoCounts, Meta, Stat};
-use std::io::ErrorKind;
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -36,11 +37,7 @@ impl Disk for PortableDisk {
         for (name, stat) in names.iter().zip(stats) {
             counts.stats += 1;
             *stat = match std::fs::metadata(self.full(directory, name)) {
-                Ok(meta) => Stat::Present(Meta {
-                    mtime: meta.modified().map_or(0, since_epoch),
-                    size: meta.len(),
-                    inode: inode(&meta),
-                }),
+                Ok(found) => Stat::Present(meta(&found)),
                 Err(error) => match (error.kind(), error.raw_os_error()) {
                     (ErrorKind::NotFound | ErrorKind::NotADirectory, _) => Stat::Missing,
                     (_, errno) => Stat::Unreadable(errno.unwrap_or(0)),
@@ -50,9 +47,37 @@ impl Disk for PortableDisk {
         true
     }
 
-    fn read(&self, path: &[u8]) -> std::io::Result<Vec<u8>> {
-        std::fs::read(self.base.join(os_path(path)))
+    fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
+        let mut file = File::open(self.base.join(os_path(path)))?;
+        let stamp = meta(&file.metadata()?);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok((bytes, stamp))
     }
+
+    fn scan(&self, path: &[u8], sink: &mut dyn FnMut(&[u8])) -> std::io::Result<Meta> {
+        let mut file = File::open(self.base.join(os_path(path)))?;
+        let stamp = meta(&file.metadata()?);
+        hand_on(&mut file, sink)?;
+        Ok(stamp)
+    }
+}
+
+#[cfg(unix)]
+fn meta(found: &Metadata) -> Meta {
+    use std::os::unix::fs::MetadataExt;
+    Meta {
+        mtime: found.modified().map_or(0, since_epoch),
+        ctime: Meta::mtime_from(found.ctime(), found.ctime_nsec()),
+        size: found.len(),
+        inode: found.ino(),
+        device: found.dev(),
+    }
+}
+
+#[cfg(not(unix))]
+fn meta(found: &Metadata) -> Meta {
+    Meta { mtime: found.modified().map_or(0, since_epoch), size: found.len(), ..Meta::default() }
 }
 
 fn since_epoch(time: SystemTime) -> i64 {
@@ -72,14 +97,4 @@ fn os_path(bytes: &[u8]) -> PathBuf {
 #[cfg(not(unix))]
 fn os_path(bytes: &[u8]) -> PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()
-}
-
-#[cfg(unix)]
-fn inode(meta: &std::fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(meta)
-}
-
-#[cfg(not(unix))]
-fn inode(_: &std::fs::Metadata) -> u64 {
-    0
 }

@@ -1,15 +1,14 @@
 //! Unix: a descriptor per directory, and lookups of names relative to it.
 
-use super::{Disk, PATH_MAX};
+use super::{Disk, PATH_MAX, hand_on};
 use crate::snapshot::{IoCounts, Meta, Stat};
-use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// The disk below a base directory, which stays open: renaming it does not matter, and the process's own
@@ -34,6 +33,18 @@ impl UnixDisk {
         }
         let base = open_directory(rustix::fs::CWD, base.as_os_str().as_bytes())?;
         Ok(Self { base })
+    }
+
+    /// Opens a file for reading, with its stamp.
+    fn open_file(&self, path: &[u8]) -> std::io::Result<(File, Meta)> {
+        // Not to wait for whoever might write into a pipe some day.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = openat(&self.base, OsStr::from_bytes(path), flags, Mode::empty())?;
+        let found = fstat(&file)?;
+        if FileType::from_raw_mode(found.st_mode).is_fifo() {
+            return Err(std::io::Error::other("it is a pipe, not a file"));
+        }
+        Ok((file.into(), meta(&found)))
     }
 
     fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
@@ -83,21 +94,20 @@ impl Disk for UnixDisk {
         }
     }
 
-    fn read(&self, path: &[u8]) -> std::io::Result<Vec<u8>> {
-        // Not to wait for whoever might write into a pipe some day.
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let mut file: File = openat(&self.base, OsStr::from_bytes(path), flags, Mode::empty())?.into();
+    fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
+        let (mut file, stamp) = self.open_file(path)?;
+        // A file with a hole can be larger than all memory.
+        let size = usize::try_from(stamp.size).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
-        if let Ok(meta) = file.metadata() {
-            if meta.file_type().is_fifo() {
-                return Err(std::io::Error::other("it is a pipe, not a file"));
-            }
-            // A file with a hole can be larger than all memory.
-            let size = usize::try_from(meta.len()).unwrap_or(usize::MAX);
-            bytes.try_reserve_exact(size.saturating_add(1)).map_err(|_| ErrorKind::OutOfMemory)?;
-        }
+        bytes.try_reserve_exact(size.saturating_add(1)).map_err(|_| ErrorKind::OutOfMemory)?;
         file.read_to_end(&mut bytes)?;
-        Ok(bytes)
+        Ok((bytes, stamp))
+    }
+
+    fn scan(&self, path: &[u8], sink: &mut dyn FnMut(&[u8])) -> std::io::Result<Meta> {
+        let (mut file, stamp) = self.open_file(path)?;
+        hand_on(&mut file, sink)?;
+        Ok(stamp)
     }
 }
 
@@ -108,6 +118,18 @@ fn open_directory(from: BorrowedFd<'_>, directory: &[u8]) -> rustix::io::Result<
     openat(from, path, SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
+/// The types of these fields differ from one Unix to the next.
+#[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
+fn meta(found: &rustix::fs::Stat) -> Meta {
+    Meta {
+        mtime: Meta::mtime_from(found.st_mtime as _, found.st_mtime_nsec as _),
+        ctime: Meta::mtime_from(found.st_ctime as _, found.st_ctime_nsec as _),
+        size: u64::try_from(found.st_size).unwrap_or(0),
+        inode: found.st_ino as u64,
+        device: found.st_dev as u64,
+    }
+}
+
 fn look_up(directory: BorrowedFd<'_>, name: &[u8], counts: &mut IoCounts) -> Stat {
     counts.stats += 1;
     // A NUL ends a path for the operating system, and for every program that will look for the file.
@@ -115,13 +137,7 @@ fn look_up(directory: BorrowedFd<'_>, name: &[u8], counts: &mut IoCounts) -> Sta
     // The root's name in the root is empty.
     let name = if name.is_empty() { b"." } else { name };
     match statat(directory, name, AtFlags::empty()) {
-        Ok(found) => Stat::Present(Meta {
-            mtime: Meta::mtime_from(found.st_mtime as _, found.st_mtime_nsec as _),
-            #[allow(clippy::useless_conversion)]
-            size: u64::try_from(found.st_size).unwrap_or(0),
-            #[allow(clippy::unnecessary_cast)]
-            inode: found.st_ino as u64,
-        }),
+        Ok(found) => Stat::Present(meta(&found)),
         Err(Errno::NOENT | Errno::NOTDIR) => Stat::Missing,
         Err(error) => Stat::Unreadable(error.raw_os_error()),
     }
