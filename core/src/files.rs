@@ -133,8 +133,9 @@ impl FileTable {
         tables.add("slots", &self.slots);
     }
 
-    /// The table in an image.
-    pub(crate) fn load(image: &Image) -> Option<Self> {
+    /// The table in an image; `None` where it is damaged.
+    #[must_use]
+    pub fn load(image: &Image) -> Option<Self> {
         let files = Self {
             arena: image.table("paths")?,
             ends: image.table("pathends")?,

@@ -202,6 +202,11 @@ impl History {
         self.dyndeps.get(&file)
     }
 
+    /// All dyndep files that somebody has looked at.
+    pub fn dyndeps(&self) -> impl Iterator<Item = (FileId, &Dyndep)> {
+        self.dyndeps.iter().map(|(file, dyndep)| (*file, dyndep))
+    }
+
     fn set_row(&mut self, target: TargetId, row: Row) {
         *entry(&mut self.discovered, target.index()) = row;
     }

@@ -55,7 +55,7 @@ mod report;
 mod snapshot;
 
 pub use column::Column;
-pub use decide::{Decision, Mode, Stop};
+pub use decide::{Decision, Mode, Settled, Stop};
 pub use files::FileTable;
 pub use graph::{DuplicateOutput, Flags, Graph, TargetDesc, Users};
 pub use history::{Discovered, Dyndep, DyndepEntry, History, Record, Unknown};

@@ -42,7 +42,8 @@ pub struct CauseKind {
 /// What a decision amounts to.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Targets with a command that are not fresh, inputs before users.
+    /// Targets with a command that are not fresh: first those with reasons of their own alone, then what follows from
+    /// them, step by step; in the order of the description where that leaves a choice.
     pub stale: Vec<StaleTarget>,
     /// The biggest first. At most [`MOST_CAUSES`].
     pub root_causes: Vec<RootCause>,
@@ -69,8 +70,10 @@ impl Report {
     #[must_use]
     pub fn new(decision: &Decision<'_>, graph: &Graph, listed: impl Fn(TargetId) -> bool) -> Self {
         let mut report = Self::default();
-        let mut causes = Causes::default();
         let mut seen = vec![false; graph.n_targets()];
+        // Indexed by target: how many stale targets come before it, one after the other.
+        let mut levels = vec![0u32; graph.n_targets()];
+        let mut stale: Vec<(u32, StaleTarget, bool)> = Vec::new();
         for &target in decision.judged() {
             if std::mem::replace(&mut seen[target.index()], true) {
                 continue;
@@ -87,9 +90,18 @@ impl Report {
                 Verdict::Pending => report.n_pending += usize::from(counts),
                 Verdict::Stale => report.n_stale += usize::from(counts),
             }
-            causes.add(target, counts, &reasons);
+            let upstream = reasons.iter().filter_map(Reason::upstream);
+            let level = upstream.map(|target| levels[target.index()] + 1).max().unwrap_or(0);
+            levels[target.index()] = level;
+            stale.push((level, StaleTarget { target, verdict, reasons }, counts));
+        }
+        // Inputs before users, and in no other way dependent on how the walk came by.
+        stale.sort_by_key(|(level, stale, _)| (*level, stale.target));
+        let mut causes = Causes::default();
+        for (_, stale, counts) in stale {
+            causes.add(stale.target, counts, &stale.reasons);
             if counts {
-                report.stale.push(StaleTarget { target, verdict, reasons });
+                report.stale.push(stale);
             }
         }
         let leads = causes.leads_to_listed();
@@ -97,6 +109,16 @@ impl Report {
         report.kinds = causes.kinds(&leads);
         report.root_causes = causes.biggest();
         report
+    }
+
+    /// Whether everything that counts is fresh, like [`Report::is_fresh`] of the report on all targets, for those who
+    /// want to know no more. Cost: ends at the first stale target.
+    #[must_use]
+    pub fn is_all_fresh(decision: &Decision<'_>, graph: &Graph) -> bool {
+        decision.judged().iter().all(|&target| {
+            let counts = || !graph.flags(target).phony || decision.reasons(target).iter().any(is_obstacle);
+            decision.verdict(target) == Verdict::Fresh || !counts()
+        })
     }
 
     /// How many targets are fresh.

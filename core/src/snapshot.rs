@@ -85,6 +85,18 @@ impl Snapshot {
         Self { stats, began, ended, counts }
     }
 
+    /// Adds what another collection learnt about files that this one was not asked for.
+    pub fn merge(&mut self, other: Self) {
+        self.stats.resize(self.stats.len().max(other.stats.len()), Stat::Unknown);
+        for (stat, theirs) in self.stats.iter_mut().zip(other.stats) {
+            if *stat == Stat::Unknown {
+                *stat = theirs;
+            }
+        }
+        self.ended = self.ended.max(other.ended);
+        self.counts.add(other.counts);
+    }
+
     /// What is known of `file`; [`Stat::Unknown`] for a file that was not part of the collection.
     #[must_use]
     pub fn stat(&self, file: FileId) -> Stat {

@@ -66,6 +66,17 @@ pub trait Disk: Sync {
         Ok(meta)
     }
 
+    /// Reads a file from `offset` bytes on; nothing, where it has not as many. The stamp is that of
+    /// [`Disk::read_stamped`].
+    ///
+    /// # Errors
+    /// Whatever the operating system says.
+    fn read_tail(&self, path: &[u8], offset: u64) -> std::io::Result<(Vec<u8>, Meta)> {
+        let (mut bytes, meta) = self.read_stamped(path)?;
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+        Ok((bytes.split_off(offset), meta))
+    }
+
     /// Looks up a single file, uncounted.
     fn stat(&self, path: &[u8]) -> Stat {
         let (directory, name) = path::split(path);

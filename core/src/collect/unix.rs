@@ -6,7 +6,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -100,6 +100,14 @@ impl Disk for UnixDisk {
         let size = usize::try_from(stamp.size).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size.saturating_add(1)).map_err(|_| ErrorKind::OutOfMemory)?;
+        file.read_to_end(&mut bytes)?;
+        Ok((bytes, stamp))
+    }
+
+    fn read_tail(&self, path: &[u8], offset: u64) -> std::io::Result<(Vec<u8>, Meta)> {
+        let (mut file, stamp) = self.open_file(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         Ok((bytes, stamp))
     }

@@ -23,8 +23,10 @@
 
 mod dyndep;
 mod ladder;
+mod resume;
 mod walk;
 
+pub use resume::Settled;
 use walk::Frame;
 
 use crate::graph::Graph;
@@ -153,13 +155,8 @@ impl<'a> Decision<'a> {
     /// # Errors
     /// In [`Mode::LookPast`] only a cycle stops the walk.
     pub fn judge_all(&mut self, requests: &[FileId]) -> Result<(), Stop> {
-        if self.mode == Mode::LookPast && !self.pending_dyndeps.is_empty() {
-            // Sorted, so that the answer does not depend on the order of a hash table.
-            let mut dyndeps: Vec<_> = self.pending_dyndeps.iter().copied().collect();
-            dyndeps.sort_unstable();
-            for dyndep in dyndeps {
-                self.load_dyndep(dyndep)?;
-            }
+        if self.mode == Mode::LookPast {
+            self.load_all_dyndeps()?;
         }
         for &request in requests {
             self.visit(request)?;
@@ -171,6 +168,13 @@ impl<'a> Decision<'a> {
             self.validations.clear();
         }
         Ok(())
+    }
+
+    fn load_all_dyndeps(&mut self) -> Result<(), Stop> {
+        // Sorted, so that the answer does not depend on the order of a hash table.
+        let mut dyndeps: Vec<_> = self.pending_dyndeps.iter().copied().collect();
+        dyndeps.sort_unstable();
+        dyndeps.into_iter().try_for_each(|dyndep| self.load_dyndep(dyndep))
     }
 
     /// Forgets all that was judged, to judge by another history. What dyndep files added stays, and so does

@@ -1,13 +1,18 @@
 //! An answer on its way from the question to whoever prints it.
 
-use upcheck::{Reason, Report, Snapshot};
-use upcheck_ninja::Build;
+use upcheck::{Graph, Reason, Report, TargetId};
+use upcheck_ninja::{Build, Summary};
 
 /// An answer to `check`, with all that printing it needs.
 pub(crate) struct Answer<'a> {
-    pub(crate) build: &'a Build,
-    pub(crate) snapshot: &'a Snapshot,
+    /// Empty where everything is fresh and no graph was needed to see that.
+    pub(crate) graph: &'a Graph,
+    pub(crate) build: Option<&'a Build>,
+    pub(crate) summary: Summary,
     pub(crate) report: Report,
+    pub(crate) manifest_path: Vec<u8>,
+    /// What became of the image: `none`, `used`, `updated`, `made`, `failed`.
+    pub(crate) image: &'static str,
     pub(crate) exact: bool,
     pub(crate) stopped_at_manifest: bool,
     pub(crate) explain: bool,
@@ -19,5 +24,10 @@ impl Answer<'_> {
     pub(crate) fn manifest_is_stale(&self) -> bool {
         let reasons = self.report.stale.iter().flat_map(|stale| &stale.reasons);
         reasons.into_iter().any(|reason| matches!(reason, Reason::ManifestStale { .. }))
+    }
+
+    /// The command line of a target; empty where there is none.
+    pub(crate) fn command(&self, target: TargetId) -> Vec<u8> {
+        self.build.and_then(|build| build.command(target).ok()).unwrap_or_default()
     }
 }

@@ -47,6 +47,12 @@ pub(crate) struct Common {
     /// The most threads to use; 0 for one per core
     #[arg(long, value_name = "N", global = true, default_value_t = 0, hide_default_value = true)]
     pub(crate) threads: usize,
+    /// Where to keep what speeds up the next check, instead of the user's cache folder
+    #[arg(long, value_name = "DIR", global = true, env = "UPCHECK_CACHE_DIR", hide_env_values = true)]
+    pub(crate) image_dir: Option<PathBuf>,
+    /// Keep nothing for the next check, and use nothing that was kept
+    #[arg(long, global = true)]
+    pub(crate) no_image: bool,
     /// When to use colors
     #[arg(long, value_enum, value_name = "WHEN", global = true, default_value = "auto")]
     pub(crate) color: ColorChoice,

@@ -63,7 +63,7 @@ pub(crate) fn object(
 
 /// What stands after the stale targets.
 fn tail(answer: &Answer<'_>) -> Map<String, Value> {
-    let graph = answer.build.graph();
+    let graph = answer.graph;
     let causes: Vec<_> = answer.report.root_causes.iter().map(|cause| root_cause(graph, cause)).collect();
     let mut tail = Map::new();
     tail.insert("root_causes".into(), causes.into());
@@ -73,14 +73,14 @@ fn tail(answer: &Answer<'_>) -> Map<String, Value> {
 }
 
 fn target(answer: &Answer<'_>, stale: &StaleTarget) -> Value {
-    let graph = answer.build.graph();
+    let graph = answer.graph;
     let mut object = Map::new();
     put_target(&mut object, graph, stale.target);
     object.insert("verdict".into(), verdict(stale.verdict).into());
     let reasons: Vec<_> = stale.reasons.iter().map(|why| reason(graph, why)).collect();
     object.insert("reasons".into(), reasons.into());
     if answer.commands {
-        put_path(&mut object, "command", &answer.build.command(stale.target).unwrap_or_default());
+        put_path(&mut object, "command", &answer.command(stale.target));
     }
     Value::Object(object)
 }
@@ -171,28 +171,29 @@ fn root_cause(graph: &Graph, cause: &RootCause) -> Value {
 
 fn summary(answer: &Answer<'_>) -> Value {
     let report = &answer.report;
-    let counts = answer.snapshot.counts();
+    let looked = &answer.summary;
     json!({
         "targets": report.n_targets,
         "fresh": report.n_fresh(),
         "stale": report.n_stale,
         "pending": report.n_pending,
         "root_causes": report.n_root_causes,
-        "files": answer.snapshot.n_files(),
-        "directories": counts.directories,
-        "stats": counts.stats,
+        "files": looked.n_files,
+        "directories": looked.counts.directories,
+        "stats": looked.counts.stats,
         "exact": answer.exact,
         "manifest_stale": answer.manifest_is_stale(),
-        "ninja_version": answer.build.version().to_string(),
-        "log_version": answer.build.log_version(),
-        "snapshot_began_ns": since_epoch(answer.snapshot.began()),
-        "snapshot_ended_ns": since_epoch(answer.snapshot.ended()),
+        "image": answer.image,
+        "ninja_version": looked.version.to_string(),
+        "log_version": looked.log_version,
+        "snapshot_began_ns": since_epoch(looked.snapshot.0),
+        "snapshot_ended_ns": since_epoch(looked.snapshot.1),
     })
 }
 
 /// What stood in the way of a proper answer about some targets, which are stale for it.
 fn errors(answer: &Answer<'_>) -> Vec<Value> {
-    let graph = answer.build.graph();
+    let graph = answer.graph;
     let mut seen = std::collections::HashSet::new();
     let mut errors = Vec::new();
     for reason in answer.report.stale.iter().flat_map(|stale| &stale.reasons) {

@@ -5,6 +5,7 @@
 mod answer;
 mod args;
 mod exit;
+mod image_folder;
 mod json;
 mod run;
 mod text;

@@ -3,6 +3,7 @@
 use crate::answer::Answer;
 use crate::args::{Args, CheckArgs, Command, Common, Format, WhyArgs};
 use crate::exit::Exit;
+use crate::image_folder::images;
 use crate::json;
 use crate::text;
 use crate::why;
@@ -12,9 +13,9 @@ use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use upcheck::FileId;
 use upcheck::collect::{Disk, os_disk};
-use upcheck_ninja::{Build, Error, Options, dry_run};
+use upcheck::{FileId, Graph, Report, Settled, Snapshot};
+use upcheck_ninja::{Build, Error, Images, LastCheck, Opened, Options, Saved, Summary, dry_run};
 
 /// Why there is no answer. The text for people.
 pub(crate) struct Trouble(pub(crate) String);
@@ -47,7 +48,11 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
 
 fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
     let disk = open(common)?;
-    let mut build = load(common, &disk)?;
+    let images = images(common);
+    let mut build = match load(common, &disk, images.as_ref(), &args.targets, args.exact)? {
+        Opened::Build(build) => build,
+        Opened::Fresh(summary) => return fresh(common, args, *summary),
+    };
     let requests = requests(&build, &args.targets);
     let requests = match (requests, args.exact) {
         (Err(error), false) => return Err(error.into()),
@@ -55,39 +60,110 @@ fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
     };
     build.describe(&disk, requests.as_deref().unwrap_or_default())?;
     let snapshot = build.collect(&disk);
+    if args.exact || args.commands {
+        build.load_rules(&disk)?;
+    }
+    let mut settled = None;
     let (report, stopped_at_manifest) = if args.exact {
         let run = dry_run(&build, &disk, &snapshot, requests, args.targets.is_empty())?;
         (run.report, run.stopped_at_manifest)
     } else {
         let requests = requests?;
         let decision = build.decide(&snapshot, &requests)?;
-        (build.report(&decision), false)
+        if images.is_some() && args.targets.is_empty() {
+            settled = Some(Settled::new(&decision));
+        }
+        let says_only_verdict = args.quiet && !Report::is_all_fresh(&decision, build.graph());
+        // One stale target is all that has to be known then.
+        let verdict = || Report { n_targets: 1, n_stale: 1, ..Report::default() };
+        (if says_only_verdict { verdict() } else { build.report(&decision) }, false)
     };
     let exit = if report.is_fresh() { Exit::Fresh } else { Exit::Stale };
+    let last = settled.as_ref().map(|settled| LastCheck { settled, report: &report });
+    let image = save(common, images.as_ref(), &disk, &mut build, &snapshot, last);
     if args.quiet {
         return Ok(exit);
     }
     warn(common, build.warnings());
     let answer = Answer {
-        build: &build,
-        snapshot: &snapshot,
+        graph: build.graph(),
+        build: Some(&build),
+        summary: build.summary(&snapshot, &report),
         report,
+        manifest_path: build.manifest_path(),
+        image,
         exact: args.exact,
         stopped_at_manifest,
         explain: args.explain,
         commands: args.commands,
     };
-    print(common, |out| match common.format {
-        Format::Text => text::print(out, &answer),
-        Format::Json => json::print(out, &answer),
-        Format::Jsonl => json::print_lines(out, &answer),
-    })?;
+    print_answer(common, &answer)?;
     Ok(exit)
+}
+
+/// Nothing differs from the last check, and everything was fresh then.
+fn fresh(common: &Common, args: &CheckArgs, summary: Summary) -> Result<Exit, Trouble> {
+    if args.quiet {
+        return Ok(Exit::Fresh);
+    }
+    warn(common, &summary.warnings);
+    let answer = Answer {
+        graph: &Graph::default(),
+        build: None,
+        report: Report { n_targets: summary.n_targets, ..Report::default() },
+        summary,
+        manifest_path: Vec::new(),
+        image: "used",
+        exact: false,
+        stopped_at_manifest: false,
+        explain: args.explain,
+        commands: args.commands,
+    };
+    print_answer(common, &answer)?;
+    Ok(Exit::Fresh)
+}
+
+fn print_answer(common: &Common, answer: &Answer<'_>) -> Result<(), Trouble> {
+    print(common, |out| match common.format {
+        Format::Text => text::print(out, answer),
+        Format::Json => json::print(out, answer),
+        Format::Jsonl => json::print_lines(out, answer),
+    })
+}
+
+/// Keeps what was found out for the next check. What became of the image, in a word.
+fn save(
+    common: &Common,
+    images: Option<&Images>,
+    disk: &dyn Disk,
+    build: &mut Build,
+    snapshot: &Snapshot,
+    last: Option<LastCheck<'_>>,
+) -> &'static str {
+    let Some(images) = images else { return "none" };
+    match build.save(disk, images, snapshot, last) {
+        Ok(Saved::Nothing) if build.is_from_image() => "used",
+        Ok(Saved::Nothing) => "none",
+        Ok(Saved::State) => "updated",
+        Ok(Saved::Image) => "made",
+        Err(error) => {
+            // Somebody who names a folder wants to know. A home that cannot be written to is no news.
+            if let Some(folder) = &common.image_dir {
+                let cause = upcheck_ninja::os_message(&error);
+                warn(common, &[format!("keeping an image in '{}': {cause}", folder.display())]);
+            }
+            "failed"
+        }
+    }
 }
 
 fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
     let disk = open(common)?;
-    let mut build = load(common, &disk)?;
+    let images = images(common);
+    let mut build = match load(common, &disk, images.as_ref(), &args.targets, false)? {
+        Opened::Build(build) => build,
+        Opened::Fresh(_) => unreachable!("only for the default question, and this one names targets"),
+    };
     let requests = requests(&build, &args.targets)?;
     build.describe(&disk, &requests)?;
     let snapshot = build.collect(&disk);
@@ -99,7 +175,9 @@ fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
         Format::Json => why.print_json(out, &requests),
         Format::Jsonl => why.print_lines(out, &requests),
     })?;
-    Ok(if why.is_fresh(&requests) { Exit::Fresh } else { Exit::Stale })
+    let exit = if why.is_fresh(&requests) { Exit::Fresh } else { Exit::Stale };
+    save(common, images.as_ref(), &disk, &mut build, &snapshot, None);
+    Ok(exit)
 }
 
 fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
@@ -109,13 +187,20 @@ fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
     })
 }
 
-fn load(common: &Common, disk: &dyn Disk) -> Result<Build, Trouble> {
+fn load(
+    common: &Common,
+    disk: &dyn Disk,
+    images: Option<&Images>,
+    targets: &[OsString],
+    exact: bool,
+) -> Result<Opened, Trouble> {
     let options = Options {
         manifest: bytes_of(common.file.as_os_str().to_owned()),
         version: common.ninja_version,
         threads: common.threads,
     };
-    Build::load(disk, &options).map_err(|error| {
+    let targets: Vec<_> = targets.iter().cloned().map(bytes_of).collect();
+    upcheck_ninja::open(disk, &options, images, &targets, exact).map_err(|error| {
         let mut message = error.to_string();
         if let Error::Read { cause, .. } = &error
             && cause.kind() == io::ErrorKind::NotFound
@@ -175,11 +260,11 @@ fn print(common: &Common, answer: impl FnOnce(&mut dyn Write) -> io::Result<()>)
 }
 
 #[cfg(unix)]
-fn bytes_of(text: OsString) -> Vec<u8> {
+pub(crate) fn bytes_of(text: OsString) -> Vec<u8> {
     std::os::unix::ffi::OsStringExt::into_vec(text)
 }
 
 #[cfg(not(unix))]
-fn bytes_of(text: OsString) -> Vec<u8> {
+pub(crate) fn bytes_of(text: OsString) -> Vec<u8> {
     text.to_string_lossy().into_owned().into_bytes()
 }

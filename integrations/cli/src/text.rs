@@ -56,7 +56,7 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
         write!(out, " (to be made again only if what they need comes out changed)")?;
     }
     writeln!(out)?;
-    let manifest = words::bytes(answer.build.manifest_path());
+    let manifest = words::bytes(&answer.manifest_path);
     if answer.stopped_at_manifest {
         writeln!(
             out,
@@ -74,7 +74,7 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
 /// The causes with the most targets, a line for each.
 fn causes(answer: &Answer<'_>) -> Vec<String> {
     let report = &answer.report;
-    let graph = answer.build.graph();
+    let graph = answer.graph;
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut summed = HashSet::new();
     for kind in report.kinds.iter().filter(|kind| kind.n_causes > 1) {
@@ -112,7 +112,7 @@ fn target(
     stale: &StaleTarget,
     verdicts: &HashMap<TargetId, Verdict>,
 ) -> io::Result<()> {
-    let graph = answer.build.graph();
+    let graph = answer.graph;
     let (style, word) = match stale.verdict {
         Verdict::Pending => (PENDING, "pending"),
         _ => (STALE, "stale"),
@@ -135,7 +135,7 @@ fn target(
         writeln!(out, "          ... and {}", plural(reasons.len() - shown, "more reason"))?;
     }
     if answer.commands {
-        let command = answer.build.command(stale.target).unwrap_or_default();
+        let command = answer.command(stale.target);
         writeln!(out, "          $ {}", words::bytes(&command))?;
     }
     Ok(())

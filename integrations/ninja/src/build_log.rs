@@ -41,9 +41,41 @@ pub fn log_version(bytes: &[u8]) -> Option<u32> {
 }
 
 /// All entries, in the order of the file: an output's last one counts. Cost: one scan.
-pub fn entries(bytes: &[u8]) -> impl Iterator<Item = (&[u8], Record)> {
-    let hashed = log_version(bytes).unwrap_or(0) >= 5;
-    Lines { bytes, at: 0 }.filter_map(move |line| entry(line, hashed))
+#[must_use]
+pub fn entries(bytes: &[u8]) -> Entries<'_> {
+    Entries::from(bytes, log_version(bytes).unwrap_or(0))
+}
+
+/// The entries of a log, or of what was appended to one.
+pub struct Entries<'a> {
+    lines: Lines<'a>,
+    hashed: bool,
+}
+
+impl<'a> Entries<'a> {
+    /// The entries in `bytes`, which begin with a line of a log of that version.
+    #[must_use]
+    pub fn from(bytes: &'a [u8], log_version: u32) -> Self {
+        Self { lines: Lines { bytes, at: 0 }, hashed: log_version >= 5 }
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = (&'a [u8], Record);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(entry) = entry(self.lines.next()?, self.hashed) {
+                return Some(entry);
+            }
+        }
+    }
+}
+
+/// The whole lines of a log. What follows may be the beginning of one.
+#[must_use]
+pub fn whole_lines(bytes: &[u8]) -> &[u8] {
+    &bytes[..memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1)]
 }
 
 fn entry(line: &[u8], hashed: bool) -> Option<(&[u8], Record)> {
@@ -128,6 +160,15 @@ mod tests {
         log.extend(std::iter::repeat_n(b'x', BUFFER));
         log.extend_from_slice(b"1\t2\t3\tout\tff\n");
         assert_eq!(read(&log), [("out".into(), 0xff, 3)]);
+    }
+
+    #[test]
+    fn reading_goes_on_where_the_last_line_ended() {
+        let log = b"# ninja log v7\n1\t2\t3\ta\tff\n1\t2\t4\tb\tf";
+        assert_eq!(entries(log).count(), 1);
+        let grown = [&log[..], b"e\n"].concat();
+        let tail: Vec<_> = Entries::from(&grown[whole_lines(log).len()..], 7).collect();
+        assert_eq!(tail, [(&b"b"[..], Record { command_hash: 0xfe, mtime: 4 })]);
     }
 
     #[test]

@@ -38,6 +38,10 @@ pub struct DepsLog {
     /// Where each output's last record stands: the words after the size. By path number.
     records: Vec<Option<Range<usize>>>,
     damaged_at: Option<usize>,
+    /// Where the last good record ends.
+    end: usize,
+    /// Whether a record came before its output's path, which only a strange log has.
+    is_strange: bool,
 }
 
 impl DepsLog {
@@ -54,9 +58,36 @@ impl DepsLog {
         if !matches!(version, 3 | 4) {
             return log;
         }
-        (log.paths, log.records, log.damaged_at) =
-            scan(&log.bytes, log.mtime_words(), ninja >= NinjaVersion::V1_13);
+        log.scan(ninja >= NinjaVersion::V1_13);
         log
+    }
+
+    fn scan(&mut self, checked: bool) {
+        let (mut paths, mut records) = (Vec::new(), Vec::new());
+        // Records of outputs whose path comes later. Nothing writes such, but ninja reads them.
+        let mut early = RapidHashMap::default();
+        let mut seen = RapidHashSet::default();
+        let mut reader = Reader::new(&self.bytes, HEADER.len() + 4, 0, checked);
+        while let Some(record) = reader.next(self.mtime_words()) {
+            match record {
+                Parsed::Path(path) => {
+                    if !seen.insert(&self.bytes[path.clone()]) && checked {
+                        break;
+                    }
+                    records.push(early.remove(&paths.len()));
+                    paths.push(path);
+                }
+                Parsed::Deps { output, words } if output < paths.len() => records[output] = Some(words),
+                Parsed::Deps { output, words } => {
+                    self.is_strange = true;
+                    early.insert(output, words);
+                }
+            }
+            reader.accept();
+        }
+        self.end = reader.at;
+        self.damaged_at = (reader.at < self.bytes.len()).then_some(reader.at);
+        (self.paths, self.records) = (paths, records);
     }
 
     /// The version in the header; `None` without a proper header.
@@ -80,18 +111,17 @@ impl DepsLog {
     /// numbers of its inputs' paths, which may be out of range in a damaged log read as before 1.13.
     #[must_use]
     pub fn record(&self, output: usize) -> Option<(i64, impl Iterator<Item = usize> + Clone + use<'_>)> {
-        let words = self.bytes[self.records.get(output)?.clone()?].as_chunks::<4>().0;
-        let mtime = match (self.version, words.get(1), words.get(2)) {
-            (Some(3), Some(seconds), _) => {
-                i64::from(i32::from_le_bytes(*seconds)).saturating_mul(1_000_000_000)
-            }
-            (_, Some(low), Some(high)) => {
-                i64::from(u32::from_le_bytes(*low)) | (i64::from(i32::from_le_bytes(*high)) << 32)
-            }
-            _ => return None,
-        };
-        let inputs = words.get(1 + self.mtime_words()..).unwrap_or_default();
-        Some((mtime, inputs.iter().map(|word| u32::from_le_bytes(*word) as usize)))
+        deps(&self.bytes[self.records.get(output)?.clone()?], self.mtime_words())
+    }
+
+    /// The beginning of the log up to which it was understood: what follows may be appended to it.
+    pub(crate) fn understood(&self) -> &[u8] {
+        &self.bytes[..self.end]
+    }
+
+    /// Whether what is appended later can be read without the rest.
+    pub(crate) fn can_be_resumed(&self) -> bool {
+        self.version == Some(4) && !self.is_strange
     }
 
     fn mtime_words(&self) -> usize {
@@ -99,35 +129,83 @@ impl DepsLog {
     }
 }
 
-/// Where paths and records stand, and where the first bad record does.
-type Places = (Vec<Range<usize>>, Vec<Option<Range<usize>>>, Option<usize>);
+/// What was appended to a log of version 4.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Appended {
+    /// New paths. Their numbers follow those that were there.
+    pub paths: Vec<Vec<u8>>,
+    /// The number of an output's path, the mtime in nanoseconds since 1970, the numbers of the inputs' paths. In the
+    /// order of the log: the last one about an output counts.
+    pub records: Vec<(usize, i64, Vec<usize>)>,
+    /// How many bytes of it are good records.
+    pub length: usize,
+    /// Offset of the first record that breaks a rule, in bytes.
+    pub damaged_at: Option<usize>,
+}
 
-fn scan(bytes: &[u8], mtime_words: usize, checked: bool) -> Places {
-    let (mut paths, mut records) = (Vec::new(), Vec::new());
-    // Records of outputs whose path comes later. Nothing writes such, but ninja reads them.
-    let mut early = RapidHashMap::default();
-    let mut seen = RapidHashSet::default();
-    let mut at = HEADER.len() + 4;
-    while at < bytes.len() {
-        let Some((record, end)) = read_record(bytes, at, paths.len(), mtime_words, checked) else {
-            return (paths, records, Some(at));
-        };
-        match record {
-            Parsed::Path(path) => {
-                if !seen.insert(&bytes[path.clone()]) && checked {
-                    return (paths, records, Some(at));
+impl Appended {
+    /// Reads what was appended to a log with `n_paths` paths, the known ones. `None` where it is so strange that only
+    /// the whole log tells what it means.
+    #[must_use]
+    pub fn read(
+        bytes: &[u8],
+        ninja: NinjaVersion,
+        n_paths: usize,
+        is_known: impl Fn(&[u8]) -> bool,
+    ) -> Option<Self> {
+        let mut appended = Self::default();
+        let mut seen = RapidHashSet::default();
+        let checked = ninja >= NinjaVersion::V1_13;
+        let mut reader = Reader::new(bytes, 0, n_paths, checked);
+        while let Some(record) = reader.next(2) {
+            match record {
+                Parsed::Path(path) => {
+                    let path = &bytes[path];
+                    if is_known(path) || !seen.insert(path) {
+                        return None;
+                    }
+                    appended.paths.push(path.to_vec());
                 }
-                records.push(early.remove(&paths.len()));
-                paths.push(path);
+                Parsed::Deps { output, words } => {
+                    if output >= reader.n_paths {
+                        return None;
+                    }
+                    let (mtime, inputs) = deps(&bytes[words], 2)?;
+                    appended.records.push((output, mtime, inputs.collect()));
+                }
             }
-            Parsed::Deps { output, words } if output < paths.len() => records[output] = Some(words),
-            Parsed::Deps { output, words } => {
-                early.insert(output, words);
-            }
+            reader.accept();
         }
-        at = end;
+        appended.length = reader.at;
+        appended.damaged_at = (reader.at < bytes.len()).then_some(reader.at);
+        Some(appended)
     }
-    (paths, records, None)
+}
+
+/// The mtime and the inputs in the words of a deps record.
+fn deps(words: &[u8], mtime_words: usize) -> Option<(i64, impl Iterator<Item = usize> + Clone + use<'_>)> {
+    let words = words.as_chunks::<4>().0;
+    let mtime = match (mtime_words, words.get(1), words.get(2)) {
+        (1, Some(seconds), _) => i64::from(i32::from_le_bytes(*seconds)).saturating_mul(1_000_000_000),
+        (_, Some(low), Some(high)) => {
+            i64::from(u32::from_le_bytes(*low)) | (i64::from(i32::from_le_bytes(*high)) << 32)
+        }
+        _ => return None,
+    };
+    let inputs = words.get(1 + mtime_words..).unwrap_or_default();
+    Some((mtime, inputs.iter().map(|word| u32::from_le_bytes(*word) as usize)))
+}
+
+/// Goes from record to record.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    /// Where the next record begins, in bytes.
+    at: usize,
+    n_paths: usize,
+    checked: bool,
+    /// Where the record that came last ends, and whether it is a path.
+    next_at: usize,
+    is_path: bool,
 }
 
 enum Parsed {
@@ -139,44 +217,52 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
 }
 
-/// The record at `at`, and where it ends; `None` where it breaks a rule.
-fn read_record(
-    bytes: &[u8],
-    at: usize,
-    n_paths: usize,
-    mtime_words: usize,
-    checked: bool,
-) -> Option<(Parsed, usize)> {
-    let head = word(bytes, at)?;
-    let size = (head & !IS_DEPS) as usize;
-    let start = at + 4;
-    let end = start + size;
-    if size == 0 || size > LARGEST_RECORD || end > bytes.len() {
-        return None;
+impl<'a> Reader<'a> {
+    fn new(bytes: &'a [u8], at: usize, n_paths: usize, checked: bool) -> Self {
+        Self { bytes, at, n_paths, checked, next_at: at, is_path: false }
     }
-    if head & IS_DEPS == 0 {
-        let mut path = start..end.checked_sub(4).filter(|&end| end > start)?;
-        if word(bytes, path.end)? != !upcheck::narrow(n_paths) {
+
+    /// The next record, which [`Reader::accept`] steps over; `None` at the end and where a rule is broken.
+    fn next(&mut self, mtime_words: usize) -> Option<Parsed> {
+        let (bytes, start) = (self.bytes, self.at + 4);
+        let head = word(bytes, self.at)?;
+        let size = (head & !IS_DEPS) as usize;
+        let end = start + size;
+        if size == 0 || size > LARGEST_RECORD || end > bytes.len() {
             return None;
         }
-        for _ in 0..3 {
-            if path.len() > 1 && bytes[path.end - 1] == 0 {
-                path.end -= 1;
+        self.next_at = end;
+        self.is_path = head & IS_DEPS == 0;
+        if self.is_path {
+            let mut path = start..end.checked_sub(4).filter(|&end| end > start)?;
+            if word(bytes, path.end)? != !upcheck::narrow(self.n_paths) {
+                return None;
             }
+            for _ in 0..3 {
+                if path.len() > 1 && bytes[path.end - 1] == 0 {
+                    path.end -= 1;
+                }
+            }
+            return Some(Parsed::Path(path));
         }
-        return Some((Parsed::Path(path), end));
+        let words = bytes[start..end].as_chunks::<4>().0;
+        if (self.checked && !size.is_multiple_of(4)) || words.len() < 1 + mtime_words {
+            return None;
+        }
+        let inputs = &words[1 + mtime_words..];
+        if self.checked && inputs.iter().any(|input| u32::from_le_bytes(*input) as usize >= self.n_paths) {
+            return None;
+        }
+        let output = u32::from_le_bytes(words[0]) as usize;
+        // Ninja keeps numbers as signed ones, and dies of a negative one.
+        (output <= i32::MAX as usize).then_some(Parsed::Deps { output, words: start..end })
     }
-    let words = bytes[start..end].as_chunks::<4>().0;
-    if (checked && !size.is_multiple_of(4)) || words.len() < 1 + mtime_words {
-        return None;
+
+    /// Goes on behind the record that came last.
+    fn accept(&mut self) {
+        self.at = self.next_at;
+        self.n_paths += usize::from(self.is_path);
     }
-    let inputs = &words[1 + mtime_words..];
-    if checked && inputs.iter().any(|input| u32::from_le_bytes(*input) as usize >= n_paths) {
-        return None;
-    }
-    let output = u32::from_le_bytes(words[0]) as usize;
-    // Ninja keeps numbers as signed ones, and dies of a negative one.
-    (output <= i32::MAX as usize).then_some((Parsed::Deps { output, words: start..end }, end))
 }
 
 #[cfg(test)]
@@ -223,6 +309,21 @@ mod tests {
         assert_eq!(inputs(&log, 0), Some(((1 << 32) + 5, vec![1, 2])));
         assert_eq!(inputs(&log, 1), None);
         assert_eq!(inputs(&log, 9), None);
+    }
+
+    #[test]
+    fn what_was_appended_is_read_without_the_rest() {
+        let whole = log(4, &[path_record(b"out", 0), path_record(b"in.h", 1), deps_record(&[0, 1, 0, 1])]);
+        let before = DepsLog::read(whole.clone(), NinjaVersion::V1_13);
+        assert_eq!((before.understood(), before.can_be_resumed()), (&whole[..], true));
+        let more = [path_record(b"new.h", 2), deps_record(&[0, 9, 0, 1, 2]), vec![1, 2]].concat();
+        let known = |path: &[u8]| path == b"out" || path == b"in.h";
+        let appended = Appended::read(&more, NinjaVersion::V1_13, 2, known).expect("nothing strange");
+        assert_eq!(appended.paths, [b"new.h"]);
+        assert_eq!(appended.records, [(0, 9, vec![1, 2])]);
+        assert_eq!((appended.length, appended.damaged_at), (more.len() - 2, Some(more.len() - 2)));
+        let again = path_record(b"in.h", 2);
+        assert_eq!(Appended::read(&again, NinjaVersion::V1_13, 2, known), None);
     }
 
     #[test]

@@ -3,26 +3,32 @@
 use crate::error::{Error, SyntaxError};
 use crate::lexer::{Lexer, Piece, Token};
 use crate::scope::{ROOT, ScopeId, Scopes, Symbol, TargetPaths, TargetScope};
+use crate::source::Source;
 use crate::version::NinjaVersion;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use upcheck::collect::Disk;
-use upcheck::{FileId, Flags, Graph, TargetDesc, TargetId, path};
+use upcheck::{FileId, Flags, Graph, Meta, TargetDesc, TargetId, path};
 
 /// A manifest and all files it includes.
 pub(crate) struct Manifest {
     pub(crate) graph: Graph,
-    pub(crate) scopes: Scopes,
-    /// Indexed by target.
-    rows: Vec<Row>,
+    pub(crate) rules: Rules,
     pub(crate) defaults: Vec<FileId>,
     /// Phony targets that named themselves as an input. The input is dropped, but their file counts as used.
     pub(crate) self_users: BTreeMap<FileId, TargetId>,
     /// Every manifest file, in the order of reading.
-    pub(crate) sources: Vec<Vec<u8>>,
+    pub(crate) sources: Vec<Source>,
     pub(crate) warnings: Vec<String>,
     /// Files known when the manifest had been read: those that some statement names.
     pub(crate) n_named_files: usize,
+}
+
+/// What command lines are made of: variables and rules, and which of them each target uses.
+pub(crate) struct Rules {
+    scopes: Scopes,
+    /// Indexed by target.
+    rows: Vec<Row>,
 }
 
 /// What a target needs beside its place in the graph.
@@ -42,15 +48,14 @@ impl Manifest {
     pub(crate) fn load(disk: &dyn Disk, path: &[u8], version: Option<NinjaVersion>) -> Result<Self, Error> {
         let mut manifest = Self {
             graph: Graph::default(),
-            scopes: Scopes::new(),
-            rows: Vec::new(),
+            rules: Rules { scopes: Scopes::new(), rows: Vec::new() },
             defaults: Vec::new(),
             self_users: BTreeMap::new(),
             sources: Vec::new(),
             warnings: Vec::new(),
             n_named_files: 0,
         };
-        let text = disk.read(path).map_err(|cause| Error::Read {
+        let (text, stamp) = disk.read_stamped(path).map_err(|cause| Error::Read {
             operation: "loading",
             path: path.to_vec(),
             cause,
@@ -63,20 +68,23 @@ impl Manifest {
             buffers: Buffers::default(),
         };
         reader.pools.insert(b"console".to_vec());
-        reader.file(path, &text, ROOT, 0).map_err(Error::Syntax)?;
+        reader.file(path, &text, stamp, ROOT, 0).map_err(Error::Syntax)?;
         manifest.n_named_files = manifest.graph.files.len();
         Ok(manifest)
     }
 
     /// The value of a top-level variable of the first file, after everything was read.
     pub(crate) fn variable(&mut self, name: &str) -> Vec<u8> {
-        let symbol = self.scopes.symbol(name.as_bytes());
-        self.scopes.variable(ROOT, symbol).to_vec()
+        let symbol = self.rules.scopes.symbol(name.as_bytes());
+        self.rules.scopes.variable(ROOT, symbol).to_vec()
     }
+}
 
+impl Rules {
     /// The value of a binding of a target, with `$in` and `$out` escaped for a shell or not.
     pub(crate) fn binding(
         &self,
+        graph: &Graph,
         target: TargetId,
         symbol: Symbol,
         escape: bool,
@@ -86,10 +94,10 @@ impl Manifest {
         let mut value = Vec::new();
         if self.scopes.may_be_bound(row.scope, symbol) {
             let n_outputs = row.n_explicit_outputs as usize;
-            let outputs = self.graph.outputs(target);
+            let outputs = graph.outputs(target);
             let paths = Paths {
-                graph: &self.graph,
-                inputs: self.graph.explicit_inputs(target),
+                graph,
+                inputs: graph.explicit_inputs(target),
                 outputs: &outputs[..n_outputs.min(outputs.len())],
                 escape,
             };
@@ -180,8 +188,8 @@ struct Buffers {
 }
 
 impl Reader<'_> {
-    fn file(&mut self, path: &[u8], text: &[u8], scope: ScopeId, depth: usize) -> Outcome<()> {
-        self.manifest.sources.push(path.to_vec());
+    fn file(&mut self, path: &[u8], text: &[u8], stamp: Meta, scope: ScopeId, depth: usize) -> Outcome<()> {
+        self.manifest.sources.push(Source::read(path, text, stamp));
         let mut lexer = Lexer::new(path, text);
         loop {
             match lexer.token() {
@@ -195,7 +203,7 @@ impl Reader<'_> {
                 }
                 Token::Include => self.include(&mut lexer, scope, scope, depth)?,
                 Token::Subninja => {
-                    let below = self.manifest.scopes.open(scope);
+                    let below = self.manifest.rules.scopes.open(scope);
                     self.include(&mut lexer, scope, below, depth)?;
                 }
                 Token::Newline => {}
@@ -218,7 +226,7 @@ impl Reader<'_> {
     /// The value of the pieces in the buffer.
     fn expanded(&mut self, lexer: &Lexer<'_>, scope: ScopeId) -> Vec<u8> {
         let mut value = Vec::new();
-        self.manifest.scopes.expand(scope, (0, 0), lexer.text(), &self.buffers.pieces, &mut value);
+        self.manifest.rules.scopes.expand(scope, (0, 0), lexer.text(), &self.buffers.pieces, &mut value);
         value
     }
 
@@ -228,8 +236,8 @@ impl Reader<'_> {
         if name == b"ninja_required_version" {
             self.check_required_version(lexer, &value)?;
         }
-        let symbol = self.manifest.scopes.symbol(name);
-        self.manifest.scopes.bind(scope, symbol, &value);
+        let symbol = self.manifest.rules.scopes.symbol(name);
+        self.manifest.rules.scopes.bind(scope, symbol, &value);
         Ok(())
     }
 
@@ -276,17 +284,17 @@ impl Reader<'_> {
     fn rule(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId) -> Outcome<()> {
         let Some(name) = lexer.ident() else { return lexer.error("expected rule name") };
         lexer.expect(Token::Newline)?;
-        if self.manifest.scopes.has_own_rule(scope, name) {
+        if self.manifest.rules.scopes.has_own_rule(scope, name) {
             return lexer.error(format!("duplicate rule '{}'", name.escape_ascii()));
         }
         let mut bindings = Vec::new();
         while lexer.peek(Token::Indent) {
             let key = self.assignment(lexer)?;
-            let symbol = self.manifest.scopes.symbol(key);
+            let symbol = self.manifest.rules.scopes.symbol(key);
             if !symbol.is_rule_binding() {
                 return lexer.error(format!("unexpected variable '{}'", key.escape_ascii()));
             }
-            let parts = self.manifest.scopes.parts(lexer.text(), &self.buffers.pieces);
+            let parts = self.manifest.rules.scopes.parts(lexer.text(), &self.buffers.pieces);
             bindings.push((symbol, parts));
         }
         let is_empty = |symbol| {
@@ -305,7 +313,7 @@ impl Reader<'_> {
                 bindings.push((symbol, Vec::new()));
             }
         }
-        self.manifest.scopes.add_rule(scope, name, bindings);
+        self.manifest.rules.scopes.add_rule(scope, name, bindings);
         Ok(())
     }
 
@@ -351,14 +359,14 @@ impl Reader<'_> {
             return lexer
                 .error(format!("'{shown}' is included {depth} levels deep: does it include itself?"));
         }
-        let text = match self.disk.read(&path) {
-            Ok(text) => text,
+        let (text, stamp) = match self.disk.read_stamped(&path) {
+            Ok(read) => read,
             Err(error) => {
                 let cause = crate::error::os_message(&error);
                 return lexer.error(format!("loading '{shown}': {cause}"));
             }
         };
-        self.file(&path, &text, inner, depth + 1)?;
+        self.file(&path, &text, stamp, inner, depth + 1)?;
         lexer.expect(Token::Newline)
     }
 
@@ -385,7 +393,7 @@ impl Reader<'_> {
         }
         lexer.expect(Token::Colon)?;
         let Some(rule_name) = lexer.ident() else { return lexer.error("expected build command name") };
-        let Some(rule) = self.manifest.scopes.rule(scope, rule_name) else {
+        let Some(rule) = self.manifest.rules.scopes.rule(scope, rule_name) else {
             return lexer.error(format!("unknown build rule '{}'", rule_name.escape_ascii()));
         };
         paths(lexer, pieces, inputs)?;
@@ -402,14 +410,14 @@ impl Reader<'_> {
         }
         lexer.expect(Token::Newline)?;
 
-        let first_binding = self.manifest.scopes.next_target_binding();
+        let first_binding = self.manifest.rules.scopes.next_target_binding();
         while lexer.peek(Token::Indent) {
             let name = self.assignment(lexer)?;
             let value = self.expanded(lexer, scope);
-            let symbol = self.manifest.scopes.symbol(name);
-            self.manifest.scopes.bind_target(symbol, &value);
+            let symbol = self.manifest.rules.scopes.symbol(name);
+            self.manifest.rules.scopes.bind_target(symbol, &value);
         }
-        let bindings = (first_binding, self.manifest.scopes.next_target_binding());
+        let bindings = (first_binding, self.manifest.rules.scopes.next_target_binding());
         let target_scope = TargetScope { rule, file: scope, bindings };
 
         self.check_pool(lexer, target_scope)?;
@@ -417,7 +425,7 @@ impl Reader<'_> {
         files.clear();
         for range in outputs.iter().chain(&*inputs).chain(&*validations) {
             path.clear();
-            self.manifest.scopes.expand(scope, bindings, lexer.text(), &pieces[range.clone()], path);
+            self.manifest.rules.scopes.expand(scope, bindings, lexer.text(), &pieces[range.clone()], path);
             if path.is_empty() {
                 return lexer.error_at(pieces[range.start].range.start, "empty path");
             }
@@ -428,7 +436,7 @@ impl Reader<'_> {
         let (input_files, validation_files) = rest.split_at(inputs.len());
         let (explicit, rest) = input_files.split_at(n_explicit);
         let (implicit, order_only) = rest.split_at(n_implicit);
-        let phony = self.manifest.scopes.is_phony(rule);
+        let phony = self.manifest.rules.scopes.is_phony(rule);
         let mut desc = TargetDesc {
             outputs: output_files,
             explicit,
@@ -448,6 +456,7 @@ impl Reader<'_> {
         }
         desc.dyndep = self.dyndep(lexer, target_scope, &desc, n_explicit_outputs)?;
         self.manifest
+            .rules
             .rows
             .push(Row { scope: target_scope, n_explicit_outputs: upcheck::narrow(n_explicit_outputs) });
         if let Err(duplicate) = self.manifest.graph.add_target(desc) {
@@ -483,7 +492,7 @@ impl Reader<'_> {
     }
 
     fn check_pool(&mut self, lexer: &Lexer<'_>, scope: TargetScope) -> Outcome<()> {
-        if !self.manifest.scopes.may_be_bound(scope, Symbol::POOL) {
+        if !self.manifest.rules.scopes.may_be_bound(scope, Symbol::POOL) {
             return Ok(());
         }
         let mut pool = Vec::new();
@@ -503,7 +512,7 @@ impl Reader<'_> {
         desc: &TargetDesc<'_>,
         n_explicit_outputs: usize,
     ) -> Outcome<Option<FileId>> {
-        if !self.manifest.scopes.may_be_bound(scope, Symbol::DYNDEP) {
+        if !self.manifest.rules.scopes.may_be_bound(scope, Symbol::DYNDEP) {
             return Ok(None);
         }
         let mut path = Vec::new();
@@ -534,7 +543,7 @@ impl Reader<'_> {
         paths: &Paths<'_>,
         to: &mut Vec<u8>,
     ) -> Outcome<()> {
-        match self.manifest.scopes.evaluate(scope, symbol, paths, false, to) {
+        match self.manifest.rules.scopes.evaluate(scope, symbol, paths, false, to) {
             Ok(()) => Ok(()),
             Err(cycle) => lexer.error(format!("cycle in rule variables: {}", cycle.0)),
         }

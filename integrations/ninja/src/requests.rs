@@ -20,7 +20,7 @@ impl Build {
             path.pop();
         }
         let shown = String::from_utf8_lossy(&path);
-        let known = self.graph().files.lookup(&path).filter(|file| file.index() < self.n_known_files);
+        let known = self.graph.files.lookup(&path).filter(|file| file.index() < self.n_known_files);
         let Some(file) = known else {
             let hint =
                 self.near_miss(&shown).map_or(String::new(), |near| format!(", did you mean '{near}'?"));
@@ -29,10 +29,10 @@ impl Build {
         if !wants_user {
             return Ok(file);
         }
-        let itself = self.manifest.self_users.get(&file).copied();
-        let user = self.graph().users().of(file).first().copied().into_iter().chain(itself).min();
+        let itself = self.self_users.get(&file).copied();
+        let user = self.graph.users().of(file).first().copied().into_iter().chain(itself).min();
         let output = match user {
-            Some(user) => self.graph().outputs(user).first().copied(),
+            Some(user) => self.graph.outputs(user).first().copied(),
             None => self.first_discoverer(file),
         };
         output.ok_or_else(|| Error::Refused(format!("'{shown}' has no out edge")))
@@ -43,17 +43,17 @@ impl Build {
     /// # Errors
     /// When there are targets, but each is used by another.
     pub fn default_requests(&self) -> Result<Vec<FileId>, Error> {
-        if !self.manifest.defaults.is_empty() {
-            return Ok(self.manifest.defaults.clone());
+        if !self.defaults.is_empty() {
+            return Ok(self.defaults.clone());
         }
-        let graph = self.graph();
+        let graph = &self.graph;
         let mut used = vec![false; graph.files.len()];
         for target in graph.targets() {
             for input in graph.ordering_inputs(target) {
                 used[input.index()] = true;
             }
         }
-        for file in self.manifest.self_users.keys() {
+        for file in self.self_users.keys() {
             used[file.index()] = true;
         }
         let outputs = graph.targets().flat_map(|target| graph.outputs(target));
@@ -67,13 +67,13 @@ impl Build {
     /// Whether nobody names a default, so that everything nothing else uses is one.
     #[must_use]
     pub fn default_requests_are_roots(&self) -> bool {
-        self.manifest.defaults.is_empty()
+        self.defaults.is_empty()
     }
 
     fn near_miss(&self, path: &str) -> Option<String> {
-        let known = self.graph().files.ids().take(self.n_known_files);
+        let known = self.graph.files.ids().take(self.n_known_files);
         known
-            .map(|file| String::from_utf8_lossy(self.graph().files.path(file)))
+            .map(|file| String::from_utf8_lossy(self.graph.files.path(file)))
             .filter(|known| known.len().abs_diff(path.len()) <= 3)
             .map(|known| (strsim::levenshtein(&known, path), known))
             .filter(|(distance, known)| *distance <= 3 && *distance < known.len())
@@ -83,11 +83,10 @@ impl Build {
 
     /// The first output in the deps log that discovered `file`.
     fn first_discoverer(&self, file: FileId) -> Option<FileId> {
-        let number = self.deps_number(file)?;
-        (0..self.deps_files.len())
-            .find(|&output| {
-                self.deps_log.record(output).is_some_and(|(_, mut inputs)| inputs.any(|i| i == number))
-            })
-            .map(|output| self.deps_files[output])
+        let number = self.logs.deps_number(file)?;
+        let log = self.logs.deps_log.as_ref()?;
+        (0..self.logs.deps_files.len())
+            .find(|&output| log.record(output).is_some_and(|(_, mut inputs)| inputs.any(|i| i == number)))
+            .map(|output| self.logs.deps_files[output])
     }
 }

@@ -1,0 +1,23 @@
+//! Where images are kept: where the user says, else in the user's cache folder.
+
+use crate::args::Common;
+use crate::run::bytes_of;
+use etcetera::BaseStrategy;
+use std::path::PathBuf;
+use upcheck_ninja::Images;
+
+/// Where images of the build directory are kept; `None` where none are wanted, or there is no place for them.
+pub(crate) fn images(common: &Common) -> Option<Images> {
+    if common.no_image {
+        return None;
+    }
+    let told = common.image_dir.clone().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = told.or_else(default_folder)?;
+    let place = std::fs::canonicalize(&common.directory).ok()?;
+    Some(Images::new(folder, bytes_of(place.into_os_string())))
+}
+
+/// `$XDG_CACHE_HOME/upcheck`, else `~/.cache/upcheck`; `%LOCALAPPDATA%\\upcheck` on Windows.
+fn default_folder() -> Option<PathBuf> {
+    Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("upcheck"))
+}
