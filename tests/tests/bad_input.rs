@@ -6,7 +6,7 @@ mod command;
 use command::spaces::{
     REALISTIC, SECOND, T, discovering, link_loop, manifest, program, realistic, with_depfile,
 };
-use command::{Ran, build_log, deps_log, not_tested, upcheck_in};
+use command::{Ran, build_log, deps_log, upcheck_in};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Permissions};
@@ -16,6 +16,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
+use upcheck_tests::aloud::not_tested;
 use upcheck_tests::answer::{Answer, Question, exact, look_past, run_ninja};
 use upcheck_tests::space::Space;
 use upcheck_tests::tools::{self, Ninja};

@@ -5,7 +5,7 @@ mod command;
 use command::spaces::{
     SECOND, T, changed_header, manifest, many, missing_source, program, restat, stale_manifest,
 };
-use command::{Ran, build_log, deps_log, not_tested, run, upcheck, upcheck_in};
+use command::{Ran, build_log, deps_log, run, upcheck, upcheck_in};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -13,6 +13,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 use upcheck_ninja::NinjaVersion;
+use upcheck_tests::aloud::not_tested;
 use upcheck_tests::answer::{Question, build};
 use upcheck_tests::space::Space;
 use upcheck_tests::tools::Ninja;

@@ -5,8 +5,7 @@
 pub(crate) mod spaces;
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 use upcheck_ninja::NinjaVersion;
@@ -77,12 +76,6 @@ pub(crate) fn upcheck(space: &Space, args: impl IntoIterator<Item = impl AsRef<O
 #[track_caller]
 pub(crate) fn run(space: &Space, args: &str) -> Ran {
     upcheck(space, args.split_whitespace())
-}
-
-/// Says that this machine does not let a test do its work, past the harness, which shows nothing of a test that
-/// passes.
-pub(crate) fn not_tested(what: &str) {
-    writeln!(std::io::stderr(), "\nNOT TESTED: {what}").expect("standard error");
 }
 
 /// The text of a build log of version 7: output, recorded time and command of each entry.
