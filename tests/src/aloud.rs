@@ -7,6 +7,11 @@ pub fn not_tested(what: &str) {
     line(&format!("\nNOT TESTED: {what}"));
 }
 
+/// How far a long test is.
+pub fn progress(what: &str) {
+    line(what);
+}
+
 fn line(text: &str) {
     // One call, so that lines of several threads do not mix. Nothing is left to be done when it fails.
     let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
