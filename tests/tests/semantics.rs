@@ -1476,15 +1476,23 @@ fn a_missing_source_that_was_asked_for_is_an_error_in_both_modes() {
 
 // ---- the document -------------------------------------------------------------------------------------
 
-/// The tests in a suite's source, and whether they are ignored.
-fn tests_in(module: &str) -> BTreeMap<String, bool> {
-    let source = tools::root().join(format!("tests/tests/{module}.rs"));
-    let text = fs::read_to_string(&source).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+/// The tests in a suite's sources, a file or all files of a folder, and whether they are ignored.
+fn tests_in(suite: &str) -> BTreeMap<String, bool> {
+    let folder = tools::root().join("tests/tests").join(suite);
+    let sources = match fs::read_dir(&folder) {
+        Ok(entries) => entries.map(|entry| entry.expect("an entry").path()).collect(),
+        Err(_) => vec![folder.with_extension("rs")],
+    };
     let mut tests = BTreeMap::new();
-    for after in text.split("#[test]\n").skip(1) {
-        let (attributes, rest) = after.split_once("fn ").expect("a function");
-        let (name, _) = rest.split_once('(').expect("a function");
-        tests.insert(format!("{module}::{name}"), attributes.contains("#[ignore"));
+    for source in sources {
+        let text =
+            fs::read_to_string(&source).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        for after in text.split("#[test]\n").skip(1) {
+            let (attributes, rest) = after.split_once("fn ").expect("a function");
+            let (name, _) = rest.split_once('(').expect("a function");
+            let twice = tests.insert(format!("{suite}::{name}"), attributes.contains("#[ignore"));
+            assert_eq!(twice, None, "{name} can only be one test");
+        }
     }
     tests
 }
@@ -1496,8 +1504,8 @@ fn every_test_that_the_document_names_exists_and_each_of_this_suite_is_named() {
     for row in document.lines() {
         let code = row.split('`').skip(1).step_by(2);
         for name in code.filter(|code| code.contains("::")) {
-            let (module, _) = name.split_once("::").expect("a module");
-            let tests = tests_in(module);
+            let (suite, _) = name.split_once("::").expect("a suite");
+            let tests = tests_in(suite);
             let ignored = tests.get(name).unwrap_or_else(|| panic!("there is no test {name}"));
             assert_eq!(row.contains("not so yet"), *ignored, "{name}");
             named.insert(name.to_owned());
