@@ -1,7 +1,7 @@
 //! Random builds, really built by the real ninja, then edited at random and compared after each edit.
 //!
 //! `UPCHECK_CASES` sets how many builds (default 300), `UPCHECK_ALL_NINJAS=1` adds ninja 1.12. A difference is
-//! shrunk by proptest, printed with the whole build directory, and kept as a named case in `differential.rs`.
+//! shrunk by proptest, printed with the whole build directory, and kept as a named case in `differential/`.
 #![expect(clippy::print_stdout, reason = "a long mode says how much it has compared")]
 
 use proptest::prelude::*;
