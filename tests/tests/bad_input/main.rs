@@ -33,9 +33,11 @@ fn run(space: &Space, args: &str) -> Ran {
 /// Checks that `check`, `check --exact` and `why a` all end in the same trouble.
 #[track_caller]
 fn all_end_in(space: &Space, error: &str) {
-    for args in ["", "--exact", "why a", "--format json", "-q"] {
-        assert_eq!(run(space, args).trouble(), format!("upcheck: error: {error}\n"), "upcheck {args}");
+    let expected = format!("upcheck: error: {error}\n");
+    for args in ["", "--exact", "why a", "-q"] {
+        assert_eq!(run(space, args).trouble(), expected, "upcheck {args}");
     }
+    assert_eq!(run(space, "--format json").trouble_in_json(), expected);
 }
 
 /// The report on a build that is stale or pending.

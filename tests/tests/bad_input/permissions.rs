@@ -66,9 +66,11 @@ fn files_that_may_not_be_read_are_errors_or_make_their_targets_stale() {
         open(&space);
         assert_eq!(run(&space, "").status, 0);
         close(&space, name, 0);
-        for args in ["", "--exact", "why a", "--format json"] {
-            assert_eq!(run(&space, args).trouble(), format!("upcheck: error: {error}\n"));
+        let expected = format!("upcheck: error: {error}\n");
+        for args in ["", "--exact", "why a"] {
+            assert_eq!(run(&space, args).trouble(), expected);
         }
+        assert_eq!(run(&space, "--format json").trouble_in_json(), expected);
     }
 
     // Only the time of sources and outputs matters: nobody has to be able to read them.

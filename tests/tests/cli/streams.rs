@@ -3,6 +3,7 @@
 use crate::command::spaces::{changed_header, many, program};
 use crate::command::{Ran, run, upcheck_in};
 use crate::json;
+use serde_json::json;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -43,12 +44,32 @@ fn a_single_stale_target_needs_no_summary_of_causes() {
 }
 
 #[test]
-fn trouble_is_status_2_with_nothing_on_standard_output_in_any_format() {
+fn trouble_is_status_2_with_nothing_on_standard_output_for_people() {
     let space = Space::new();
-    for args in ["", "check", "why x", "--exact", "-q", "--format json", "--format jsonl"] {
+    for args in ["", "check", "why x", "--exact", "-q", "-q --format json", "check -q --format jsonl"] {
         let trouble = run(&space, args).trouble();
         assert_eq!(trouble, "upcheck: error: loading 'build.ninja': No such file or directory\n", "{args}");
     }
+}
+
+#[test]
+fn trouble_is_an_object_without_a_verdict_for_programs() {
+    let space = Space::new();
+    for (args, schema) in [
+        ("--format json", "upcheck.report/1"),
+        ("check --format jsonl", "upcheck.report/1"),
+        ("--exact --format json", "upcheck.report/1"),
+        ("why x --format json", "upcheck.why/1"),
+        ("why x --format jsonl", "upcheck.why/1"),
+    ] {
+        let ran = run(&space, args);
+        let message = "loading 'build.ninja': No such file or directory";
+        let expected = json!({ "schema": schema, "from": "ninja", "errors": [{ "message": message }] });
+        assert_eq!((ran.stdout.lines().count(), json(&ran.stdout)), (1, expected), "{args}");
+        assert_eq!(ran.trouble_in_json(), format!("upcheck: error: {message}\n"), "{args}");
+    }
+    let named = run(&program(), "--format json no\u{1}pe");
+    assert_eq!(json(&named.stdout)["errors"][0]["message"], "unknown target 'no\u{1}pe'");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 pub(crate) mod spaces;
 
+use serde_json::Value;
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
@@ -52,6 +53,17 @@ impl Ran {
     #[track_caller]
     pub(crate) fn trouble(self) -> String {
         assert_eq!((self.status, self.stdout.as_str()), (2, ""), "trouble: {}", self.stderr);
+        self.stderr
+    }
+
+    /// The same for one that was asked for JSON, and says what is the matter on standard output too.
+    #[track_caller]
+    pub(crate) fn trouble_in_json(self) -> String {
+        assert_eq!(self.status, 2, "trouble: {}", self.stderr);
+        let document: Value = serde_json::from_str(&self.stdout).expect("one object");
+        assert_eq!(document.get("verdict"), None, "no answer");
+        let message = document["errors"][0]["message"].as_str().expect("a message");
+        assert_eq!(self.stderr, format!("upcheck: error: {message}\n"));
         self.stderr
     }
 }
