@@ -1,5 +1,6 @@
 //! What the suites share: real tools, build directories with times set by hand, and both sides' answers.
 
+pub mod aloud;
 pub mod answer;
 pub mod space;
 pub mod tools;

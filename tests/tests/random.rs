@@ -1,7 +1,7 @@
 //! Random builds, really built by the real ninja, then edited at random and compared after each edit.
 //!
 //! `UPCHECK_CASES` sets how many builds (default 300), `UPCHECK_ALL_NINJAS=1` adds ninja 1.12. A difference is
-//! shrunk by proptest, printed with the whole build directory, and kept as a named case in `differential.rs`.
+//! shrunk by proptest, printed with the whole build directory, and kept as a named case in `differential/`.
 #![expect(clippy::print_stdout, reason = "a long mode says how much it has compared")]
 
 use proptest::prelude::*;
@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use upcheck_tests::aloud::progress;
 use upcheck_tests::answer::{Answer, Question, agree, exact, look_past, ninja, run_ninja, says_the_same};
 use upcheck_tests::space::Space;
 use upcheck_tests::tools::Ninja;
@@ -523,6 +524,27 @@ struct Tally {
 
 static TALLY: [LazyLock<Tally>; 3] = [const { LazyLock::new(Tally::default) }; 3];
 
+/// Counts the builds that were tried, those to shrink a difference too: they take as long.
+struct Progress {
+    version: Ninja,
+    share: u32,
+    n_tried: AtomicUsize,
+    /// Whether to say now and then how far it is.
+    is_long: bool,
+}
+
+impl Progress {
+    const STEP: usize = 1_000;
+
+    fn count(&self) {
+        let n_tried = self.n_tried.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.is_long && n_tried.is_multiple_of(Self::STEP) {
+            let (version, share) = (self.version.number(), self.share);
+            progress(&format!("ninja {version}: {n_tried} of {share} random builds tried"));
+        }
+    }
+}
+
 fn check(world: &World, version: Ninja) -> Result<(), TestCaseError> {
     let space = Space::new();
     let mut plan = Plan::new(world);
@@ -608,10 +630,9 @@ fn compare(
 fn random_builds_and_edits_get_ninjas_answer() {
     let versions: &[Ninja] =
         if std::env::var_os("UPCHECK_ALL_NINJAS").is_some() { &Ninja::ALL } else { &Ninja::USUAL };
-    let cases = match std::env::var("UPCHECK_CASES") {
-        Ok(text) => text.parse().expect("UPCHECK_CASES is a number"),
-        Err(_) => 300,
-    };
+    let asked_for = std::env::var("UPCHECK_CASES").ok();
+    let cases = asked_for.as_ref().map_or(300, |text| text.parse().expect("UPCHECK_CASES is a number"));
+    let is_long = asked_for.is_some();
     // Each version gets its share; each on a thread of its own, since most time goes into starting processes.
     std::thread::scope(|scope| {
         let share = u32::try_from(cases / versions.len()).unwrap_or(u32::MAX).max(1);
@@ -625,8 +646,12 @@ fn random_builds_and_edits_get_ninjas_answer() {
                         max_shrink_iters: 2_000,
                         ..Config::default()
                     };
-                    let mut runner = TestRunner::new(config);
-                    (version, runner.run(&world(), |world| check(&world, version)))
+                    let progress = Progress { version, share, n_tried: AtomicUsize::new(0), is_long };
+                    let outcome = TestRunner::new(config).run(&world(), |world| {
+                        progress.count();
+                        check(&world, version)
+                    });
+                    (version, outcome)
                 })
             })
             .collect();

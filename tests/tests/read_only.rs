@@ -4,10 +4,11 @@
 mod command;
 
 use command::spaces::{Kind, every_kind, manifest};
-use command::{not_tested, run, upcheck_in};
+use command::{run, upcheck_in};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Output};
+use upcheck_tests::aloud::not_tested;
 use upcheck_tests::answer::{Question, run_ninja};
 use upcheck_tests::space::Space;
 use upcheck_tests::tools::{self, Ninja};

@@ -3,7 +3,7 @@
 mod command;
 
 use command::spaces::{Kind, every_kind};
-use command::{run, upcheck};
+use command::{Ran, run, upcheck};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -26,34 +26,31 @@ impl Cases {
     fn add_answers(&mut self, kind: &Kind) {
         for args in ["", "--exact", "--commands --explain", "all", "a", "a.o", "prog"] {
             let whole = run(&kind.space, &format!("check --format json {args}"));
-            if whole.status == 2 {
-                assert_eq!(whole.stdout, "", "no answer is an empty one");
-                continue;
-            }
-            self.add("report.json", parse(&whole.stdout));
             let lines = run(&kind.space, &format!("check --format jsonl {args}"));
-            self.add_lines("report.json", &lines.stdout, &parse(&whole.stdout), "stale");
+            self.add_answer("report.json", &whole, &lines, "stale");
         }
         let names = ["a", "all", "a.o", "prog", "p", "build.ninja", "a.c"].map(OsString::from);
         for name in names.into_iter().chain([OsString::from_vec(b"\xff3".to_vec())]) {
             let whole = upcheck(&kind.space, ["why".into(), "--format=json".into(), name.clone()]);
-            if whole.status == 2 {
-                assert_eq!(whole.stdout, "", "no answer is an empty one");
-                continue;
-            }
-            self.add("why.json", parse(&whole.stdout));
             let lines = upcheck(&kind.space, ["why".into(), "--format=jsonl".into(), name]);
-            self.add_lines("why.json", &lines.stdout, &parse(&whole.stdout), "targets");
+            self.add_answer("why.json", &whole, &lines, "targets");
         }
     }
 
-    /// Adds the lines of an answer, which together must say what the whole answer says.
-    fn add_lines(&mut self, schema: &str, lines: &str, whole: &Value, list: &str) {
-        let mut lines: Vec<_> = lines.lines().map(parse).collect();
-        lines.iter().for_each(|line| self.add(&format!("{schema}#/$defs/line"), line.clone()));
+    /// Adds an answer, or why there is none, and its lines, which together must say what the whole answer says.
+    fn add_answer(&mut self, schema: &str, whole: &Ran, lines: &Ran, list: &str) {
+        let (kind, line) =
+            (if whole.status == 2 { "trouble" } else { "answer" }, format!("{schema}#/$defs/line"));
+        let whole = parse(&whole.stdout);
+        self.add(schema, whole.clone());
+        self.add(&format!("{schema}#/$defs/{kind}"), whole.clone());
+        let mut lines: Vec<_> = lines.stdout.lines().map(parse).collect();
+        lines.iter().for_each(|it| self.add(&line, it.clone()));
         let mut last = lines.pop().expect("a last line");
-        last[list] = lines.into();
-        assert_eq!(without_times(last), without_times(whole.clone()));
+        if kind == "answer" {
+            last[list] = lines.into();
+        }
+        assert_eq!(without_times(last), without_times(whole));
     }
 
     /// What is wrong with each document; `None` for those that its schema accepts.
@@ -179,6 +176,8 @@ fn the_schemas_reject_answers_that_are_damaged() {
     let unreadable = parse(&run(&find("loops of links"), "--format json").answer(1));
     let binary = parse(&run(&find("names that are not UTF-8"), "--format json").answer(1));
     let why = parse(&run(&find("a newer header"), "why all --format json").answer(1));
+    let trouble = parse(&run(&find("a syntax error"), "--format json").stdout);
+    let why_trouble = parse(&run(&find("a syntax error"), "why a --format json").stdout);
 
     let mut cases = Cases::default();
     let mut add = |schema: &str, document: &Value, damage: &dyn Fn(&mut Value)| {
@@ -239,6 +238,18 @@ fn the_schemas_reject_answers_that_are_damaged() {
     add("why.json", &why, &|it| it["targets"][1]["reasons"] = json!([]));
     add("why.json", &why, &|it| it["targets"][1]["reasons"][0]["new"] = json!(1));
     add("why.json#/$defs/line", &why, &|it| it["new"] = json!(1));
+
+    for (schema, document) in [("report.json", &trouble), ("why.json", &why_trouble)] {
+        for key in ["schema", "from", "errors"] {
+            add(schema, document, &|it| drop_key(it, key));
+        }
+        add(schema, document, &|it| it["verdict"] = json!(null));
+        add(schema, document, &|it| it["verdict"] = json!("stale"));
+        add(schema, document, &|it| it["errors"] = json!([]));
+        add(schema, document, &|it| it["errors"][0]["message"] = json!(""));
+        add(schema, document, &|it| it["errors"][0]["path"] = json!("a"));
+        add(&format!("{schema}#/$defs/answer"), document, &|it| it["errors"] = json!([]));
+    }
 
     let accepted: Vec<_> =
         cases.verdicts().into_iter().zip(&cases.0).filter(|(bad, _)| bad.is_none()).collect();

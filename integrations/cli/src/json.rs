@@ -1,4 +1,4 @@
-//! The answer to `check`, for programs. `docs/schema/report.json` describes it.
+//! The answer to `check`, for programs, or why there is none. `docs/schema/report.json` describes it.
 
 use crate::answer::Answer;
 use crate::words;
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use upcheck::{Graph, Reason, RootCause, StaleTarget, TargetId, Unknown, Verdict};
 
 /// The name and version of the format. The number changes when a reader of the old one would go wrong.
-const SCHEMA: &str = "upcheck.report/1";
+pub(crate) const SCHEMA: &str = "upcheck.report/1";
 
 /// Prints one object. Stale targets are written one by one: a large answer needs no second copy.
 pub(crate) fn print(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
@@ -28,13 +28,25 @@ pub(crate) fn print_lines(out: &mut dyn Write, answer: &Answer<'_>) -> io::Resul
     writeln!(out, "{}", Value::Object(last))
 }
 
+/// Prints one object that says why there is no answer: it has no verdict.
+pub(crate) fn print_trouble(out: &mut dyn Write, schema: &str, message: &str) -> io::Result<()> {
+    let mut trouble = origin(schema);
+    trouble.insert("errors".into(), json!([{ "message": message }]));
+    writeln!(out, "{}", Value::Object(trouble))
+}
+
 /// What every answer begins with.
 pub(crate) fn head(schema: &str, is_fresh: bool) -> Map<String, Value> {
-    let mut head = Map::new();
-    head.insert("schema".into(), schema.into());
-    head.insert("from".into(), "ninja".into());
+    let mut head = origin(schema);
     head.insert("verdict".into(), verdict(if is_fresh { Verdict::Fresh } else { Verdict::Stale }).into());
     head
+}
+
+fn origin(schema: &str) -> Map<String, Value> {
+    let mut origin = Map::new();
+    origin.insert("schema".into(), schema.into());
+    origin.insert("from".into(), "ninja".into());
+    origin
 }
 
 /// Prints one object with a list in its middle, entry by entry.

@@ -38,8 +38,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     }
 }
 
-/// Says on standard error why there is no answer.
+/// Says on standard error why there is no answer, and on standard output too if a program is to read it there.
 pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
+    let (schema, quiet) = match &args.command {
+        None => (json::SCHEMA, args.check.quiet),
+        Some(Command::Check(check_args)) => (json::SCHEMA, check_args.quiet),
+        Some(Command::Why(_)) => (why::SCHEMA, false),
+    };
+    if args.common.format != Format::Text && !quiet {
+        // Fails where the trouble is standard output itself.
+        let _ = print(&args.common, |out| json::print_trouble(out, schema, &trouble.0));
+    }
     let error = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
     let mut stderr = stderr(&args.common);
     // Nothing is left to be done when even that fails.

@@ -10,7 +10,7 @@ use upcheck::{Decision, FileId, Reason, TargetId, Verdict};
 use upcheck_ninja::Build;
 
 /// The name and version of the format; see `docs/schema/why.json`.
-const SCHEMA: &str = "upcheck.why/1";
+pub(crate) const SCHEMA: &str = "upcheck.why/1";
 
 /// How many reasons, and how many stale inputs, of one target are shown unless all are wanted.
 const MOST_BRANCHES: usize = 5;

@@ -4,9 +4,9 @@
 
 pub(crate) mod spaces;
 
+use serde_json::Value;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 use upcheck_ninja::NinjaVersion;
@@ -55,6 +55,17 @@ impl Ran {
         assert_eq!((self.status, self.stdout.as_str()), (2, ""), "trouble: {}", self.stderr);
         self.stderr
     }
+
+    /// The same for one that was asked for JSON, and says what is the matter on standard output too.
+    #[track_caller]
+    pub(crate) fn trouble_in_json(self) -> String {
+        assert_eq!(self.status, 2, "trouble: {}", self.stderr);
+        let document: Value = serde_json::from_str(&self.stdout).expect("one object");
+        assert_eq!(document.get("verdict"), None, "no answer");
+        let message = document["errors"][0]["message"].as_str().expect("a message");
+        assert_eq!(self.stderr, format!("upcheck: error: {message}\n"));
+        self.stderr
+    }
 }
 
 /// The command, in a directory, with an environment of which the output does not depend.
@@ -77,12 +88,6 @@ pub(crate) fn upcheck(space: &Space, args: impl IntoIterator<Item = impl AsRef<O
 #[track_caller]
 pub(crate) fn run(space: &Space, args: &str) -> Ran {
     upcheck(space, args.split_whitespace())
-}
-
-/// Says that this machine does not let a test do its work, past the harness, which shows nothing of a test that
-/// passes.
-pub(crate) fn not_tested(what: &str) {
-    writeln!(std::io::stderr(), "\nNOT TESTED: {what}").expect("standard error");
 }
 
 /// The text of a build log of version 7: output, recorded time and command of each entry.
