@@ -4,9 +4,10 @@ use crate::space::Space;
 use crate::tools::Ninja;
 use std::collections::BTreeSet;
 use std::process::Command;
-use upcheck::Verdict;
-use upcheck::collect::os_disk;
-use upcheck_ninja::{Build, Error, Options, dry_run};
+use std::time::{Duration, SystemTime};
+use upcheck::collect::{Disk, os_disk};
+use upcheck::{IoCounts, Meta, Report, RootCause, Settled, Stat, Verdict};
+use upcheck_ninja::{Build, Error, Images, LastCheck, Opened, Options, Summary, dry_run};
 
 /// What is to be done about a build directory.
 #[derive(Clone, PartialEq, Eq)]
@@ -129,10 +130,59 @@ pub fn look_past(space: &Space, version: Ninja, question: &Question) -> Answer {
     answer(space, version, question, false)
 }
 
+/// Asks without an image, with the one that an earlier question about this space left, and with the one that this very
+/// question left. The answers are the same to the last detail.
 fn answer(space: &Space, version: Ninja, question: &Question, exact: bool) -> Answer {
-    match try_answer(space, version, question, exact) {
-        Ok(commands) => Answer::Run(commands),
+    let without = try_answer(space, version, question, exact, false);
+    for image in ["the last question", "this question"] {
+        let with = try_answer(space, version, question, exact, true);
+        let same = match (&without, &with) {
+            (Ok(without), Ok(with)) => without == with,
+            (Err(without), Err(with)) => without.to_string() == with.to_string(),
+            _ => false,
+        };
+        assert!(
+            same,
+            "the image of {image} changes the answer to {question:?}, exact: {exact}\n\
+             --- without\n{without:#?}\n--- with\n{with:#?}\n--- {}",
+            String::from_utf8_lossy(&space.read(question.file.as_deref().unwrap_or("build.ninja")))
+        );
+    }
+    match without {
+        Ok(details) => Answer::Run(details.commands),
         Err(error) => Answer::Error(error.to_string()),
+    }
+}
+
+/// All that an answer says, with paths for numbers.
+#[derive(Debug, PartialEq, Eq)]
+struct Details {
+    commands: BTreeSet<String>,
+    stale: Vec<String>,
+    root_causes: Vec<String>,
+    n_targets: usize,
+    warnings: BTreeSet<String>,
+}
+
+/// The real disk at a later hour: no stamp is so young that it proves nothing, so that images are trusted as far as they
+/// ever are.
+struct Later<D>(D);
+
+impl<D: Disk> Disk for Later<D> {
+    fn visit(&self, directory: &[u8], names: &[&[u8]], stats: &mut [Stat], counts: &mut IoCounts) -> bool {
+        self.0.visit(directory, names, stats, counts)
+    }
+    fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
+        self.0.read_stamped(path)
+    }
+    fn read_tail(&self, path: &[u8], offset: u64) -> std::io::Result<(Vec<u8>, Meta)> {
+        self.0.read_tail(path, offset)
+    }
+    fn scan(&self, path: &[u8], sink: &mut dyn FnMut(&[u8])) -> std::io::Result<Meta> {
+        self.0.scan(path, sink)
+    }
+    fn now(&self) -> SystemTime {
+        self.0.now() + Duration::from_secs(3600)
     }
 }
 
@@ -141,35 +191,79 @@ fn try_answer(
     version: Ninja,
     question: &Question,
     exact: bool,
-) -> Result<BTreeSet<String>, Error> {
-    let disk = os_disk(space.path()).expect("the space is there");
+    with_image: bool,
+) -> Result<Details, Error> {
+    let disk = Later(os_disk(space.path()).expect("the space is there"));
     let mut options = Options { version: Some(version.rules()), ..Options::default() };
     if let Some(file) = &question.file {
         options.manifest = file.clone().into_bytes();
     }
-    let mut build = Build::load(&disk, &options)?;
-    let requests = if question.targets.is_empty() {
+    let images = Images::new(space.images(), space.path().as_os_str().as_encoded_bytes().to_vec());
+    let images = with_image.then_some(&images);
+    let targets: Vec<_> = question.targets.iter().map(|target| target.clone().into_bytes()).collect();
+    let mut build = match upcheck_ninja::open(&disk, &options, images, &targets, exact)? {
+        Opened::Build(build) => build,
+        Opened::Fresh(summary) => return Ok(fresh(&summary)),
+    };
+    let requests = if targets.is_empty() {
         build.default_requests()
     } else {
-        question.targets.iter().map(|target| build.resolve(target.as_bytes())).collect()
+        targets.iter().map(|target| build.resolve(target)).collect()
     };
     build.describe(&disk, requests.as_deref().unwrap_or_default())?;
     let snapshot = build.collect(&disk);
+    build.load_rules(&disk)?;
+    let mut settled = None;
     let report = if exact {
-        dry_run(&build, &disk, &snapshot, requests, question.targets.is_empty())?.report
+        dry_run(&build, &disk, &snapshot, requests, targets.is_empty())?.report
     } else {
         let decision = build.decide(&snapshot, &requests?)?;
+        settled = targets.is_empty().then(|| Settled::new(&decision));
         build.report(&decision)
     };
+    let details = details(&build, &report)?;
+    if let Some(images) = images {
+        let last = settled.as_ref().map(|settled| LastCheck { settled, report: &report });
+        build.save(&disk, images, &snapshot, last).expect("an image");
+    }
+    Ok(details)
+}
+
+fn fresh(summary: &Summary) -> Details {
+    Details {
+        commands: BTreeSet::new(),
+        stale: Vec::new(),
+        root_causes: Vec::new(),
+        n_targets: summary.n_targets,
+        warnings: summary.warnings.iter().cloned().collect(),
+    }
+}
+
+fn details(build: &Build, report: &Report) -> Result<Details, Error> {
+    let path = |file| String::from_utf8_lossy(build.graph().files.path(file)).into_owned();
     let mut commands = BTreeSet::new();
+    let mut lines = Vec::new();
     for stale in &report.stale {
         assert_ne!(stale.verdict, Verdict::Fresh, "a fresh target is listed");
         assert!(!stale.reasons.is_empty(), "a stale target without a reason");
-        let command = build.command(stale.target)?;
-        commands.insert(String::from_utf8_lossy(&command).into_owned());
+        commands.insert(String::from_utf8_lossy(&build.command(stale.target)?).into_owned());
+        let reasons: Vec<_> =
+            stale.reasons.iter().map(|reason| format!("{} {}", reason.code(), path(reason.path()))).collect();
+        let name = String::from_utf8_lossy(build.graph().name(stale.target));
+        lines.push(format!("{name} {:?}: {}", stale.verdict, reasons.join(", ")));
     }
     assert_eq!(report.stale.len(), report.n_stale + report.n_pending, "counts and list differ");
-    Ok(commands)
+    let causes = report.root_causes.iter();
+    let cause = |cause: &RootCause| {
+        format!("{} {} {}", cause.n_targets, cause.reason.code(), path(cause.reason.path()))
+    };
+    Ok(Details {
+        commands,
+        stale: lines,
+        root_causes: causes.map(cause).collect(),
+        n_targets: report.n_targets,
+        warnings: build.warnings().iter().cloned().collect(),
+    })
 }
 
 /// Asks both, and checks that asking changed nothing.

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 /// A directory that goes away with the value.
 pub struct Space {
     dir: TempDir,
+    images: TempDir,
 }
 
 /// All that can be seen of one entry of a tree: kind, permissions, mtime, content.
@@ -34,9 +35,14 @@ impl Space {
     /// When the disk has no room for one; so do all functions here.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            dir: tempfile::Builder::new().prefix("upcheck-test-").tempdir().expect("a temporary directory"),
-        }
+        let new = |prefix| tempfile::Builder::new().prefix(prefix).tempdir().expect("a temporary directory");
+        Self { dir: new("upcheck-test-"), images: new("upcheck-images-") }
+    }
+
+    /// Where its images are kept: outside of it.
+    #[must_use]
+    pub fn images(&self) -> PathBuf {
+        self.images.path().join("images")
     }
 
     /// Where it is.

@@ -203,11 +203,11 @@ impl<'a> Decision<'a> {
                 Stat::Present(meta) => (0, counted(meta.mtime)),
             };
             self.times[file.index()] = time;
-            // Sources need no visit; what stands in the way of an answer is dealt with when it is met.
-            let stops = bits & F_UNREADABLE != 0 || (time == -1 && self.mode == Mode::AsNinja);
+            // Sources need no visit; what ninja would stop at is dealt with when it is met.
+            let stops = self.mode == Mode::AsNinja && (bits & F_UNREADABLE != 0 || time == -1);
             let settled = if stops || self.producer(file).is_some() {
                 0
-            } else if bits & F_MISSING != 0 {
+            } else if bits & (F_MISSING | F_UNREADABLE) != 0 {
                 F_SETTLED | F_DIRTY | F_CERTAIN
             } else {
                 F_SETTLED

@@ -14,14 +14,14 @@ fn a_stale_manifest_is_reported_and_looked_past() {
         run(&space, "a").answer(1),
         "2 of 2 targets are stale\n\
          The manifest build.ninja is stale itself; all else is judged by the one that is there now.\n\n\
-         stale   a\n          a does not exist\n\
          stale   build.ninja\n          \
          build.ninja is the manifest: ninja would make it again before anything else\n          \
-         configure is newer than build.ninja by 5.000 s (2023-11-14 22:13:25 against 2023-11-14 22:13:20)\n"
+         configure is newer than build.ninja by 5.000 s (2023-11-14 22:13:25 against 2023-11-14 22:13:20)\n\
+         stale   a\n          a does not exist\n"
     );
     let report = json(&run(&space, "--format json a").answer(1));
-    assert_eq!(report["stale"][1]["reasons"][0]["code"], "manifest-stale");
-    assert_eq!(report["stale"][1]["reasons"][1]["code"], "input-newer");
+    assert_eq!(report["stale"][0]["reasons"][0]["code"], "manifest-stale");
+    assert_eq!(report["stale"][0]["reasons"][1]["code"], "input-newer");
     assert_eq!(report["summary"]["manifest_stale"], true);
     assert_eq!(report["summary"]["exact"], false);
     space.set_mtime("configure", T);
@@ -122,7 +122,7 @@ fn users_of_a_stale_restat_target_are_pending() {
     );
     // Something of its own makes a pending target stale.
     space.set_mtime("a.c", T + SECOND);
-    assert_eq!(listed(run(&space, "--format json"), 1), "v.h:stale a.o:stale prog:stale lone:stale");
+    assert_eq!(listed(run(&space, "--format json"), 1), "v.h:stale lone:stale a.o:stale prog:stale");
     // A dry run of ninja cannot tell either, and says that all would run.
     space.set_mtime("a.c", T);
     assert_eq!(listed(run(&space, "--exact --format json"), 1), "v.h:stale a.o:pending prog:pending");
