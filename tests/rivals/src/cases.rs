@@ -106,8 +106,10 @@ impl Case {
                 let shape = Shape { discovered: Discovered::Depfiles, ..layers };
                 Ground::layers(shop, shape)?.depfiles(self, wishes)
             }
-            Self::Source => Ground::layers(shop, layers)?.touched(self, wishes, &layers.some_source()),
-            Self::Header => Ground::layers(shop, layers)?.touched(self, wishes, COMMON_HEADER),
+            Self::Source => {
+                Ground::layers(shop, layers)?.touched(self, wishes, &layers.some_source(), "source")
+            }
+            Self::Header => Ground::layers(shop, layers)?.touched(self, wishes, COMMON_HEADER, "header"),
             Self::Targets => Ground::layers(shop, layers)?.targets(self, wishes, &layers.libraries()),
             Self::FirstRun => Ground::layers(shop, layers)?.first_run(self, wishes),
             Self::Manifest => Ground::variants(shop, (wishes.targets * 2 / 5).max(1))?.up_to_date(
@@ -231,16 +233,16 @@ impl<'a> Ground<'a> {
     }
 
     /// One file newer than what was built, and all as it was, in turn.
-    fn touched(&self, case: Case, wishes: &Wishes<'_>, source: &str) -> Result<Race, String> {
+    fn touched(&self, case: Case, wishes: &Wishes<'_>, source: &str, kind: &str) -> Result<Race, String> {
         let touch = || Before::Touch(self.dir.join(source));
         let quiet = self.upcheck(Image::Warm, &["-q"]);
         let said = |ninja, args: &[&str], expected| {
-            let name = format!("{}, {source} changed", ninja_name(ninja, args));
+            let name = format!("{}, {kind} changed", ninja_name(ninja, args));
             self.ninja(ninja, args).named(&name).before(touch()).expecting(expected)
         };
         let contenders = vec![
             quiet
-                .named(&format!("upcheck -q, {source} changed"))
+                .named(&format!("upcheck -q, {kind} changed"))
                 .before(touch())
                 .expecting(Expected::Silent(1)),
             self.upcheck(Image::Warm, &["-q"])
@@ -335,6 +337,7 @@ impl<'a> Ground<'a> {
             rounds: wishes.rounds.min(case.most_rounds()),
             per_file: false,
             contenders,
+            image_dir: self.shop.has_images.then(|| self.shop.image_dir(&self.name)),
             notes,
         }
     }

@@ -24,6 +24,7 @@ mod graph;
 mod logs;
 mod makefile;
 mod project;
+mod quiet;
 mod race;
 mod record;
 mod svg;

@@ -1,7 +1,10 @@
 //! A race: contenders that answer the same question, run in turn, and what came out.
 
 use crate::contender::Contender;
+use crate::quiet::Watch;
 use crate::timing::{Figures, Measure, Times};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// How the floor with two threads is called in every table.
 pub(crate) const FLOOR: &str = "floor (2 threads)";
@@ -16,6 +19,8 @@ pub(crate) struct Race {
     /// The cost per file is what it is about.
     pub(crate) per_file: bool,
     pub(crate) contenders: Vec<Contender>,
+    /// Where upcheck is to keep its image, if it can.
+    pub(crate) image_dir: Option<PathBuf>,
     /// What a reader of the table has to know.
     pub(crate) notes: Vec<String>,
 }
@@ -41,16 +46,21 @@ pub(crate) struct Row {
 
 impl Race {
     /// Looks at every contender's answer, which also warms the caches; then runs them in turn.
-    pub(crate) fn run(self, measure: &Measure) -> Result<Outcome, String> {
+    pub(crate) fn run(mut self, measure: &Measure) -> Result<Outcome, String> {
         for contender in &self.contenders {
             contender.check()?;
         }
+        if self.image_dir.as_deref().is_some_and(is_empty) {
+            self.notes.push("upcheck wrote no image: it runs without one".into());
+        }
+        let watch = Watch::start();
         let mut times = vec![Times::default(); self.contenders.len()];
         for _ in 0..self.rounds {
             for (contender, times) in self.contenders.iter().zip(&mut times) {
                 times.add(contender.time(measure)?);
             }
         }
+        self.notes.extend(watch.note());
         let rows = self.contenders.iter().zip(&times).flat_map(|(contender, times)| rows(contender, times));
         Ok(Outcome {
             rows: rows.collect(),
@@ -63,6 +73,10 @@ impl Race {
             notes: self.notes,
         })
     }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none())
 }
 
 fn rows(contender: &Contender, times: &Times) -> Vec<Row> {

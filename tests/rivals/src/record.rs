@@ -70,7 +70,7 @@ impl Record {
         let Occasion { date, commit, machine } = &self.occasion;
         let Outcome { case, title, n_targets, n_files, rounds, .. } = outcome;
         let mut block = format!(
-            "{title}. {n_targets} targets, {n_files} files, {rounds} rounds in turn.\n\
+            "*{case}*: {title}. {n_targets} targets, {n_files} files, {rounds} rounds in turn.\n\
              Measured {date} at commit {commit} on {machine}.\n\n\
              ![{case}](performance/{case}.svg)\n\n"
         );
@@ -162,7 +162,8 @@ fn machine() -> String {
         .map_or_else(String::new, |kib| format!(", {:.0} GiB of memory", kib / 1024.0 / 1024.0));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("{processor}, {cores} cores{memory}, Linux {}", kernel.trim())
+    let kernel: Vec<_> = kernel.trim().splitn(3, '.').take(2).collect();
+    format!("{processor}, {cores} cores{memory}, Linux {}", kernel.join("."))
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ pub(crate) enum Color {
     Limit,
 }
 
-const LABELS: f64 = 330.0;
+/// About as wide as a character is on average.
+const CHARACTER: f64 = 7.0;
 const LONGEST: f64 = 380.0;
 const ROW: f64 = 26.0;
 const TOP: f64 = 44.0;
@@ -24,7 +25,9 @@ const TOP: f64 = 44.0;
 /// `unit` follows each value.
 pub(crate) fn bars(title: &str, bars: &[Bar], unit: &str) -> String {
     let most = bars.iter().map(|bar| bar.value).fold(f64::MIN_POSITIVE, f64::max);
-    let (width, height) = (LABELS + LONGEST + 110.0, TOP + ROW * bars.len() as f64 + 10.0);
+    let characters = bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(0);
+    let labels = CHARACTER * characters as f64 + 24.0;
+    let (width, height) = (labels + LONGEST + 110.0, TOP + ROW * bars.len() as f64 + 10.0);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">\n\
@@ -38,11 +41,11 @@ pub(crate) fn bars(title: &str, bars: &[Bar], unit: &str) -> String {
         let (label, color) = (escaped(&bar.label), color(bar.color));
         svg += &format!(
             "<text x=\"{:.0}\" y=\"{base}\" text-anchor=\"end\">{label}</text>\n\
-             <rect x=\"{LABELS}\" y=\"{}\" width=\"{length:.1}\" height=\"18\" fill=\"{color}\"/>\n\
+             <rect x=\"{labels}\" y=\"{}\" width=\"{length:.1}\" height=\"18\" fill=\"{color}\"/>\n\
              <text x=\"{:.1}\" y=\"{base}\">{} {}</text>\n",
-            LABELS - 8.0,
+            labels - 8.0,
             top + 2.0,
-            LABELS + length + 6.0,
+            labels + length + 6.0,
             short(bar.value),
             escaped(unit),
         );
