@@ -1,6 +1,6 @@
 //! Whether the machine had nothing else to do: how long something waited for a processor, as Linux counts it.
 //!
-//! A race is no reason for anything to wait: nobody in it has more than a few threads, and they run in turn.
+//! A race itself gives little cause to wait: contenders run in turn, with about as many threads as there are cores.
 
 use std::fs;
 use std::time::Instant;
