@@ -4,28 +4,35 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use upcheck_ninja::NinjaVersion;
 
-/// A build log of version 7.
+/// A build log as one version of ninja writes it.
 pub(crate) struct BuildLog {
+    version: NinjaVersion,
     text: String,
 }
 
 impl BuildLog {
-    pub(crate) fn new() -> Self {
-        Self { text: "# ninja log v7\n".into() }
+    /// The log of 1.13, which hashes commands with rapidhash.
+    pub(crate) fn of_1_13() -> Self {
+        Self { version: NinjaVersion::V1_13, text: "# ninja log v7\n".into() }
+    }
+
+    /// The log of 1.11, which hashes commands with MurmurHash.
+    pub(crate) fn of_1_11() -> Self {
+        Self { version: NinjaVersion::V1_11, text: "# ninja log v5\n".into() }
     }
 
     /// `hashed`: the command, and where there is a response file `;rspfile=` and its content.
     pub(crate) fn add(&mut self, output: &str, mtime_ns: i64, hashed: &str) {
-        let hash = NinjaVersion::V1_13.hash_command(hashed.as_bytes());
+        let hash = self.version.hash_command(hashed.as_bytes());
         writeln!(self.text, "0\t1\t{mtime_ns}\t{output}\t{hash:x}").expect("memory");
     }
 
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.text.into_bytes()
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.text.as_bytes()
     }
 }
 
-/// A deps log of version 4.
+/// A deps log of version 4, which all versions since 1.9 write.
 pub(crate) struct DepsLog {
     bytes: Vec<u8>,
     numbers: HashMap<String, u32>,
@@ -65,7 +72,7 @@ impl DepsLog {
         inputs.into_iter().for_each(|input| self.word(input));
     }
 
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 }

@@ -1,93 +1,129 @@
-//! Runs contenders and takes their times.
+//! Takes the times of commands, through the `measure` program, and says what they come to.
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::{TimeVal, TimeValLike};
+use crate::workshop::clean;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
-/// A command that is timed.
-pub(crate) struct Contender {
-    pub(crate) name: String,
-    program: PathBuf,
-    args: Vec<String>,
-    /// How its output has to begin; empty for one whose exit status has to do.
-    expected: &'static str,
+/// The `measure` program.
+pub(crate) struct Measure {
+    pub(crate) program: PathBuf,
 }
 
-impl Contender {
-    pub(crate) fn new(name: &str, program: PathBuf, args: &[&str]) -> Self {
-        let args = args.iter().map(ToString::to_string).collect();
-        Self { name: name.into(), program, args, expected: "" }
-    }
-
-    /// The answer that the generated build must get.
-    pub(crate) fn expecting(self, expected: &'static str) -> Self {
-        Self { expected, ..self }
-    }
-
-    fn command(&self, dir: &Path) -> Command {
-        let mut command = Command::new(&self.program);
-        command.current_dir(dir).args(&self.args).stdin(Stdio::null());
-        command
-    }
-
-    /// Runs it once and looks at its answer.
-    pub(crate) fn check(&self, dir: &Path) -> Result<(), String> {
-        let output = self.command(dir).output().map_err(|error| format!("{}: {error}", self.name))?;
-        let answer = String::from_utf8_lossy(&output.stdout);
-        if output.status.success() && answer.starts_with(self.expected) {
-            return Ok(());
-        }
-        let start: String = answer.lines().take(20).collect::<Vec<_>>().join("\n");
-        let errors = String::from_utf8_lossy(&output.stderr);
-        Err(format!("{} has another answer, {}:\n{start}\n{errors}", self.name, output.status))
-    }
-
-    /// Runs it once. Milliseconds until it ended, and of processor time that it took.
-    pub(crate) fn time(&self, dir: &Path) -> Result<(f64, f64), String> {
-        let mut command = self.command(dir);
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        let cpu_before = cpu_of_children();
-        let start = Instant::now();
-        let status = command.status().map_err(|error| format!("{}: {error}", self.name))?;
-        let wall = start.elapsed().as_secs_f64() * 1e3;
-        if !status.success() {
-            return Err(format!("{}: {status}", self.name));
-        }
-        Ok((wall, cpu_of_children() - cpu_before))
-    }
-}
-
-/// Milliseconds that the children which have ended took of all processors, in their own code and in the kernel.
-fn cpu_of_children() -> f64 {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("this kind of usage is known");
-    let milliseconds =
-        |time: TimeVal| std::time::Duration::from_micros(time.num_microseconds().unsigned_abs());
-    (milliseconds(usage.user_time()) + milliseconds(usage.system_time())).as_secs_f64() * 1e3
+/// What one run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Taken {
+    /// Milliseconds from before it was started until it had ended.
+    pub(crate) wall: f64,
+    /// Milliseconds of all processors, in its own code and in the kernel.
+    pub(crate) cpu: f64,
+    /// The most memory it had at once, KiB.
+    pub(crate) memory: u64,
+    pub(crate) status: i32,
 }
 
 /// What was taken of one contender.
 #[derive(Clone, Default)]
 pub(crate) struct Times {
-    wall: Vec<f64>,
-    cpu: Vec<f64>,
+    all: Vec<Taken>,
+}
+
+/// What they come to: milliseconds, and KiB.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figures {
+    pub(crate) wall_min: f64,
+    pub(crate) wall: f64,
+    pub(crate) cpu_min: f64,
+    pub(crate) cpu: f64,
+    pub(crate) memory: u64,
+}
+
+impl Measure {
+    pub(crate) fn run(&self, dir: &Path, program: &Path, args: &[String]) -> Result<Taken, String> {
+        let mut command = Command::new(&self.program);
+        command.current_dir(dir).arg(program).args(args).stdin(Stdio::null());
+        let output = clean(&mut command).output().map_err(|error| error.to_string())?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        let printed = String::from_utf8_lossy(&output.stdout);
+        parse(&printed).ok_or_else(|| format!("measure printed {printed}"))
+    }
+}
+
+fn parse(printed: &str) -> Option<Taken> {
+    let mut fields = printed.split_ascii_whitespace();
+    Some(Taken {
+        wall: fields.next()?.parse::<f64>().ok()? / 1e6,
+        cpu: fields.next()?.parse::<f64>().ok()? / 1e3,
+        memory: fields.next()?.parse().ok()?,
+        status: fields.next()?.parse().ok()?,
+    })
+}
+
+impl Taken {
+    /// One after the other.
+    pub(crate) fn add(&mut self, next: &Self) {
+        self.wall += next.wall;
+        self.cpu += next.cpu;
+        self.memory = self.memory.max(next.memory);
+    }
 }
 
 impl Times {
-    pub(crate) fn add(&mut self, (wall, cpu): (f64, f64)) {
-        self.wall.push(wall);
-        self.cpu.push(cpu);
+    pub(crate) fn add(&mut self, taken: Taken) {
+        self.all.push(taken);
+    }
+
+    pub(crate) fn figures(&self) -> Figures {
+        let [(wall_min, wall), (cpu_min, cpu)] = [|t: &Taken| t.wall, |t: &Taken| t.cpu].map(|time| {
+            let mut times: Vec<_> = self.all.iter().map(time).collect();
+            times.sort_by(f64::total_cmp);
+            let at = |position: usize| times.get(position).copied().unwrap_or(f64::NAN);
+            (at(0), (at((times.len().max(1) - 1) / 2) + at(times.len() / 2)) / 2.0)
+        });
+        let memory = self.all.iter().map(|taken| taken.memory).max().unwrap_or(0);
+        Figures { wall_min, wall, cpu_min, cpu, memory }
+    }
+}
+
+impl Figures {
+    /// What `factor` times as much work would take.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Self {
+            wall_min: self.wall_min * factor,
+            wall: self.wall * factor,
+            cpu_min: self.cpu_min * factor,
+            cpu: self.cpu * factor,
+            memory: self.memory,
+        }
     }
 
     /// Least and median wall time, then of processor time.
-    pub(crate) fn figures(&self) -> [f64; 4] {
-        let [(wall_min, wall), (cpu_min, cpu)] = [&self.wall, &self.cpu].map(|times| {
-            let mut times = times.clone();
-            times.sort_by(f64::total_cmp);
-            let at = |position: usize| times.get(position).copied().unwrap_or(f64::NAN);
-            (at(0), at(times.len() / 2))
-        });
-        [wall_min, wall, cpu_min, cpu]
+    pub(crate) fn milliseconds(&self) -> [f64; 4] {
+        [self.wall_min, self.wall, self.cpu_min, self.cpu]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_the_least_and_the_median() {
+        let mut times = Times::default();
+        for wall in [5.0, 1.0, 3.0, 9.0] {
+            times.add(Taken { wall, cpu: wall * 2.0, memory: 7, status: 0 });
+        }
+        assert_eq!(times.figures().milliseconds(), [1.0, 4.0, 2.0, 8.0]);
+        times.add(Taken { wall: 2.0, cpu: 2.0, memory: 8, status: 0 });
+        assert_eq!(times.figures().milliseconds(), [1.0, 3.0, 2.0, 6.0]);
+        assert_eq!(times.figures().memory, 8);
+    }
+
+    #[test]
+    fn what_measure_prints_is_understood() {
+        let taken = parse("1500000 2500 300 1\n");
+        assert_eq!(taken, Some(Taken { wall: 1.5, cpu: 2.5, memory: 300, status: 1 }));
+        assert_eq!(parse("1 2 3\n"), None);
     }
 }
