@@ -1,0 +1,64 @@
+//! Real C and C++ projects from Debian's source packages, configured by CMake or Meson and built by the real
+//! ninja, then edited as people edit them. After each edit ninja and upcheck must name the same commands.
+//!
+//! Long: `cargo test -p upcheck-tests --test real_projects -- --ignored --nocapture`. Needs cmake, a C and a C++
+//! compiler, perl, and python3 with pip. `UPCHECK_ALL_NINJAS=1` adds ninja 1.12.
+
+mod life;
+mod projects;
+mod work;
+
+use projects::{FRIBIDI, LIBICAL, MBEDTLS, Project, TAGLIB};
+use upcheck_tests::tools::Ninja;
+use work::Work;
+
+#[test]
+#[ignore = "long: builds a real project with each ninja"]
+fn libical_and_its_generated_headers() {
+    let all = std::env::var_os("UPCHECK_ALL_NINJAS").is_some();
+    for &version in if all { &Ninja::ALL[..] } else { &Ninja::USUAL[..] } {
+        live_through(&LIBICAL, version);
+    }
+}
+
+#[test]
+#[ignore = "long: builds a real project"]
+fn mbedtls_in_static_and_shared_libraries() {
+    live_through(&MBEDTLS, Ninja::V1_13);
+}
+
+#[test]
+#[ignore = "long: builds a real project"]
+fn taglib_in_cpp() {
+    live_through(&TAGLIB, Ninja::V1_13);
+}
+
+#[test]
+#[ignore = "long: builds a real project"]
+fn fribidi_with_meson_and_its_own_generators() {
+    live_through(&FRIBIDI, Ninja::V1_13);
+}
+
+/// The life of a build directory: the first build, one edit after another, and the end.
+fn live_through(project: &'static Project, version: Ninja) {
+    let mut work = Work::new(project, version);
+    work.first_build();
+    work.edit_headers();
+    work.edit_outputs();
+    work.lose_inputs();
+    work.fail();
+    work.damage_logs();
+    work.reconfigure();
+    work.end();
+    report(&work);
+}
+
+#[expect(clippy::print_stdout, reason = "the figure that --nocapture is for")]
+fn report(work: &Work) {
+    println!(
+        "{}, ninja {}: {} answers, all equal to ninja's",
+        work.project.name,
+        work.version.number(),
+        work.n_agreed
+    );
+}
