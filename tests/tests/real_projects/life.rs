@@ -1,186 +1,224 @@
 //! The edits: what people do in a build directory, and what happens to them.
 
-use crate::projects::{Project, System};
-use crate::work::{Work, is_compilation, nothing, touch};
+use crate::projects::{Project, Replacement, System};
+use crate::work::{Work, is_compilation, must_run, nothing, touch};
+use std::process::Command;
 use upcheck_tests::answer::{Answer, Question, look_past};
+use upcheck_tests::space::Space;
+use upcheck_tests::tools::{Ninja, run_tool};
 
 /// Before anything in a build directory.
 const OLD: i64 = 1_000_000_000_000_000_000;
 
-impl Work {
-    pub(crate) fn first_build(&mut self) {
-        self.stale("never built");
-        self.interrupt_build(20);
-        self.stale("first build interrupted");
-        self.rebuild("first build");
-        for args in [&["check"][..], &["check", "--exact"]] {
-            let (status, output) = self.upcheck(args);
-            assert_eq!(status, Some(0), "{output}");
-        }
-        let always = [self.project.always_stale];
-        assert_ne!(self.agreed("never there", &always), nothing(), "{always:?}");
+/// The life of a build directory: the first build, one edit after another, and the end.
+pub(crate) fn live_through(project: &Project, version: Ninja) {
+    let source = Space::new();
+    let pristine = run_tool("get-source", project.name);
+    must_run(Command::new("cp").arg("-a").arg(pristine.join(".")).arg(source.path()));
+    let meson = matches!(project.system, System::Meson { .. }).then(install_meson);
+    let mut work = Work::new(project.name, source, meson, project.options, version);
+    first_build(&mut work, project);
+    edit_headers(&mut work, project);
+    edit_outputs(&mut work, project);
+    lose_inputs(&mut work, project);
+    fail(&mut work, project);
+    damage_logs(&mut work);
+    reconfigure(&mut work, project);
+    end(&mut work);
+    work.report();
+}
+
+fn first_build(work: &mut Work, project: &Project) {
+    work.stale("never built");
+    work.interrupt_build(20);
+    work.stale("first build interrupted");
+    work.rebuild("first build");
+    for args in [&["check"][..], &["check", "--exact"]] {
+        let (status, output) = work.upcheck(args);
+        assert_eq!(status, Some(0), "{output}");
     }
+    let always = [project.always_stale()];
+    assert_ne!(work.agreed("never there", &always), nothing(), "{always:?}");
+}
 
-    pub(crate) fn edit_headers(&mut self) {
-        let Project { header, header_users, header_library, generated, .. } = *self.project;
-        self.touch(header);
-        let objects = self.stale("header touched").iter().filter(|command| is_compilation(command)).count();
-        assert!(objects >= header_users, "{header} is used by {objects} objects, not {header_users}");
-        let (status, output) = self.upcheck(&["why", header_library]);
-        assert_eq!(status, Some(1), "{output}");
-        assert!(output.contains(header), "{header} is the cause:\n{output}");
-        for target in self.some_targets() {
-            self.agreed("header touched", &[&target]);
-        }
-        self.interrupt_build(2);
-        self.stale("rebuild interrupted");
-        self.rebuild("header touched");
-
-        if let Some((input, output)) = generated {
-            self.touch(input);
-            self.stale("input of a generated header touched");
-            self.rebuild("input of a generated header touched");
-            self.build.remove(output);
-            self.stale("generated header deleted");
-            self.rebuild("generated header deleted");
-        }
+fn edit_headers(work: &mut Work, project: &Project) {
+    let Project { header, header_users, header_library, generated, .. } = *project;
+    work.touch(header);
+    let objects = work.stale("header touched").iter().filter(|command| is_compilation(command)).count();
+    assert!(objects >= header_users, "{header} is used by {objects} objects, not {header_users}");
+    let (status, output) = work.upcheck(&["why", header_library]);
+    assert_eq!(status, Some(1), "{output}");
+    assert!(output.contains(header), "{header} is the cause:\n{output}");
+    for target in work.some_targets() {
+        work.agreed("header touched", &[&target]);
     }
+    work.interrupt_build(2);
+    work.stale("rebuild interrupted");
+    work.rebuild("header touched");
 
-    pub(crate) fn edit_outputs(&mut self) {
-        let Project { object, library, .. } = *self.project;
-        self.build.remove(object);
-        self.stale("object deleted");
-        self.rebuild("object deleted");
-
-        // Ninja does not look whether outputs are as it left them, but its deps log does.
-        touch(&self.build, object);
-        self.stale("object touched");
-        self.rebuild("object touched");
-
-        self.build.set_mtime(object, OLD);
-        self.stale("object aged");
-        self.rebuild("object aged");
-
-        touch(&self.build, library);
-        self.agreed("library touched", &[]);
-        self.rebuild("library touched");
-        self.build.set_mtime(library, OLD);
-        self.stale("library aged");
-        self.rebuild("library aged");
+    if let Some((input, output)) = generated {
+        work.touch(input);
+        work.stale("input of a generated header touched");
+        work.rebuild("input of a generated header touched");
+        work.build.remove(output);
+        work.stale("generated header deleted");
+        work.rebuild("generated header deleted");
     }
+}
 
-    /// Takes a header and a source file away, and puts them back as they were.
-    pub(crate) fn lose_inputs(&mut self) {
-        let Project { header, source, .. } = *self.project;
-        let lost = self.lose(header);
-        self.stale("header removed");
-        self.put_back(header, &lost);
-        self.fresh("header put back");
+fn edit_outputs(work: &mut Work, project: &Project) {
+    let Project { object, library, .. } = *project;
+    work.build.remove(object);
+    work.stale("object deleted");
+    work.rebuild("object deleted");
 
-        self.touch(source);
-        let touched = self.agreed("source touched", &[]);
-        let lost = self.lose(source);
-        self.agreed("source removed", &[]);
-        // Where ninja has only an error, upcheck still says what the source would be needed for.
-        assert_eq!(look_past(&self.build, self.version, &Question::default()), touched);
-        self.put_back(source, &lost);
-        self.rebuild("source put back");
+    // Ninja does not look whether outputs are as it left them, but its deps log does.
+    touch(&work.build, object);
+    work.stale("object touched");
+    work.rebuild("object touched");
+
+    work.build.set_mtime(object, OLD);
+    work.stale("object aged");
+    work.rebuild("object aged");
+
+    touch(&work.build, library);
+    work.agreed("library touched", &[]);
+    work.rebuild("library touched");
+    work.build.set_mtime(library, OLD);
+    work.stale("library aged");
+    work.rebuild("library aged");
+}
+
+/// Takes a header and a source file away, and puts them back as they were.
+fn lose_inputs(work: &mut Work, project: &Project) {
+    let Project { header, source, .. } = *project;
+    let lost = work.lose(header);
+    work.stale("header removed");
+    work.put_back(header, &lost);
+    work.fresh("header put back");
+
+    work.touch(source);
+    let touched = work.agreed("source touched", &[]);
+    let lost = work.lose(source);
+    work.agreed("source removed", &[]);
+    // Where ninja has only an error, upcheck still says what the source would be needed for.
+    assert_eq!(look_past(&work.build, work.version, &Question::default()), touched);
+    work.put_back(source, &lost);
+    work.rebuild("source put back");
+}
+
+fn fail(work: &mut Work, project: &Project) {
+    let Project { header, source, .. } = *project;
+    let good = work.source.read(source);
+    work.source.write(source, [&good[..], b"\n#error no good\n"].concat());
+    work.touch(header);
+    let (built, _) = work.run_build(&["-k", "0"]);
+    assert!(!built, "{source} is an error");
+    work.stale("build failed in part");
+    work.source.write(source, good);
+    work.stale("error corrected");
+    work.rebuild("error corrected");
+}
+
+fn damage_logs(work: &mut Work) {
+    for log in [".ninja_deps", ".ninja_log"] {
+        let whole = work.build.read(log);
+        work.build.remove(log);
+        work.stale(&format!("{log} deleted"));
+        // In the middle of a line or record. To half a line ninja appends the next, and so loses both.
+        work.build.write(log, &whole[..whole.len() * 3 / 5 + 1]);
+        work.stale(&format!("{log} cut off"));
+        let (built, output) = work.run_build(&[]);
+        assert!(built, "{output}");
+        work.agreed(&format!("{log} cut off, built once"), &[]);
+        work.rebuild(&format!("{log} cut off"));
     }
+    work.tool("recompact");
+    work.fresh("logs recompacted");
+}
 
-    pub(crate) fn fail(&mut self) {
-        let Project { header, source, .. } = *self.project;
-        let good = self.source.read(source);
-        self.source.write(source, [&good[..], b"\n#error no good\n"].concat());
-        self.touch(header);
-        let (built, _) = self.run_build(&["-k", "0"]);
-        assert!(!built, "{source} is an error");
-        self.stale("build failed in part");
-        self.source.write(source, good);
-        self.stale("error corrected");
-        self.rebuild("error corrected");
+fn reconfigure(work: &mut Work, project: &Project) {
+    let Project { header, list, all_flags, .. } = *project;
+    edit_list(work, list, project.new_flags());
+    work.stale_manifest("flags edited");
+    work.touch(header);
+    work.stale_manifest("flags edited, header touched");
+    work.configure(&[]);
+    work.stale("flags edited, header touched, configured");
+    work.rebuild("flags edited");
+
+    // Ninja configures by itwork.
+    work.touch(list);
+    work.stale_manifest("list touched");
+    work.rebuild("list touched");
+
+    let before = work.source.read(list);
+    let new_source = project.new_source();
+    work.source.write(&new_source, "int upcheck_probe(void);\nint upcheck_probe(void) { return 1; }\n");
+    edit_list(work, list, project.new_source_entry());
+    work.stale_manifest("source added");
+    work.configure(&[]);
+    work.stale("source added, configured");
+    work.rebuild("source added");
+
+    work.source.write(list, before);
+    work.stale_manifest("source taken out");
+    work.configure(&[]);
+    work.source.remove(&new_source);
+    work.stale("source taken out, configured");
+    work.rebuild("source taken out");
+
+    let (on, off) = all_flags;
+    work.configure(&[on]);
+    work.stale("all flags changed");
+    work.configure(&[off]);
+    // Not fresh with Meson: it has ninja record the outputs' own times, and those that restat kept are old.
+    let Answer::Run(commands) = work.agreed("all flags as before", &[]) else {
+        panic!("no error is expected")
+    };
+    assert!(!commands.iter().any(|command| is_compilation(command)), "{commands:?}");
+    work.rebuild("all flags as before");
+    if matches!(project.system, System::CMake(_)) {
+        watch_globs(work, project);
     }
+}
 
-    pub(crate) fn damage_logs(&mut self) {
-        for log in [".ninja_deps", ".ninja_log"] {
-            let whole = self.build.read(log);
-            self.build.remove(log);
-            self.stale(&format!("{log} deleted"));
-            // In the middle of a line or record. To half a line ninja appends the next, and so loses both.
-            self.build.write(log, &whole[..whole.len() * 3 / 5 + 1]);
-            self.stale(&format!("{log} cut off"));
-            let (built, output) = self.run_build(&[]);
-            assert!(built, "{output}");
-            self.agreed(&format!("{log} cut off, built once"), &[]);
-            self.rebuild(&format!("{log} cut off"));
-        }
-        self.tool("recompact");
-        self.fresh("logs recompacted");
+/// From now on every build begins with a command that looks for new files, and may rewrite the manifest:
+/// for a dry run the manifest is always stale.
+fn watch_globs(work: &mut Work, project: &Project) {
+    let Project { header, list, .. } = *project;
+    let before = work.source.read(list);
+    edit_list(work, list, ("", "file(GLOB probe CONFIGURE_DEPENDS *.c *.cpp)\n".to_owned()));
+    for state in ["glob added", "glob added, built"] {
+        work.stale_manifest(state);
+        let (built, output) = work.run_build(&[]);
+        assert!(built, "{output}");
     }
+    work.touch(header);
+    work.stale_manifest("glob added, header touched");
+    work.source.write(list, before);
+    work.rebuild("glob taken out");
+}
 
-    pub(crate) fn reconfigure(&mut self) {
-        let Project { header, list, flags, new_source, new_source_entry, all_flags, .. } = *self.project;
-        self.edit_list(flags);
-        self.stale_manifest("flags edited");
-        self.touch(header);
-        self.stale_manifest("flags edited, header touched");
-        self.configure(&[]);
-        self.stale("flags edited, header touched, configured");
-        self.rebuild("flags edited");
+fn end(work: &mut Work) {
+    work.tool("clean");
+    work.stale("cleaned");
+}
 
-        // Ninja configures by itself.
-        self.touch(list);
-        self.stale_manifest("list touched");
-        self.rebuild("list touched");
+fn edit_list(work: &Work, list: &str, (from, to): Replacement) {
+    let before = String::from_utf8(work.source.read(list)).expect("text");
+    let after = if from.is_empty() { before.clone() + &to } else { before.replacen(from, &to, 1) };
+    assert_ne!(before, after, "{list} has {from:?}");
+    work.source.write(list, after);
+}
 
-        let before = self.source.read(list);
-        self.source.write(new_source, "int upcheck_probe(void);\nint upcheck_probe(void) { return 1; }\n");
-        self.edit_list(new_source_entry);
-        self.stale_manifest("source added");
-        self.configure(&[]);
-        self.stale("source added, configured");
-        self.rebuild("source added");
-
-        self.source.write(list, before);
-        self.stale_manifest("source taken out");
-        self.configure(&[]);
-        self.source.remove(new_source);
-        self.stale("source taken out, configured");
-        self.rebuild("source taken out");
-
-        let (on, off) = all_flags;
-        self.configure(&[on]);
-        self.stale("all flags changed");
-        self.configure(&[off]);
-        // Not fresh with Meson: it has ninja record the outputs' own times, and those that restat kept are old.
-        let Answer::Run(commands) = self.agreed("all flags as before", &[]) else {
-            panic!("no error is expected")
-        };
-        assert!(!commands.iter().any(|command| is_compilation(command)), "{commands:?}");
-        self.rebuild("all flags as before");
-        if self.project.system == System::CMake {
-            self.watch_globs();
-        }
-    }
-
-    /// From now on every build begins with a command that looks for new files, and may rewrite the manifest:
-    /// for a dry run the manifest is always stale.
-    pub(crate) fn watch_globs(&mut self) {
-        let Project { header, list, .. } = *self.project;
-        let before = self.source.read(list);
-        self.edit_list(("", "file(GLOB probe CONFIGURE_DEPENDS *.c *.cpp)\n"));
-        for state in ["glob added", "glob added, built"] {
-            self.stale_manifest(state);
-            let (built, output) = self.run_build(&[]);
-            assert!(built, "{output}");
-        }
-        self.touch(header);
-        self.stale_manifest("glob added, header touched");
-        self.source.write(list, before);
-        self.rebuild("glob taken out");
-    }
-
-    pub(crate) fn end(&mut self) {
-        self.tool("clean");
-        self.stale("cleaned");
-    }
+/// From PyPI, for this test alone.
+fn install_meson() -> Space {
+    let space = Space::new();
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--target"]).arg(space.path()).arg("meson==1.*");
+    must_run(&mut pip);
+    // Python looks for modules beside the script, pip puts them a folder up.
+    std::os::unix::fs::symlink("../mesonbuild", space.path().join("bin/mesonbuild")).expect("a link");
+    space
 }

@@ -8,15 +8,14 @@ mod life;
 mod projects;
 mod work;
 
-use projects::{FRIBIDI, LIBICAL, MBEDTLS, Project, TAGLIB};
+use life::live_through;
+use projects::{FRIBIDI, LIBICAL, MBEDTLS, TAGLIB};
 use upcheck_tests::tools::Ninja;
-use work::Work;
 
 #[test]
 #[ignore = "long: builds a real project with each ninja"]
 fn libical_and_its_generated_headers() {
-    let all = std::env::var_os("UPCHECK_ALL_NINJAS").is_some();
-    for &version in if all { &Ninja::ALL[..] } else { &Ninja::USUAL[..] } {
+    for version in versions() {
         live_through(&LIBICAL, version);
     }
 }
@@ -39,26 +38,7 @@ fn fribidi_with_meson_and_its_own_generators() {
     live_through(&FRIBIDI, Ninja::V1_13);
 }
 
-/// The life of a build directory: the first build, one edit after another, and the end.
-fn live_through(project: &'static Project, version: Ninja) {
-    let mut work = Work::new(project, version);
-    work.first_build();
-    work.edit_headers();
-    work.edit_outputs();
-    work.lose_inputs();
-    work.fail();
-    work.damage_logs();
-    work.reconfigure();
-    work.end();
-    report(&work);
-}
-
-#[expect(clippy::print_stdout, reason = "the figure that --nocapture is for")]
-fn report(work: &Work) {
-    println!(
-        "{}, ninja {}: {} answers, all equal to ninja's",
-        work.project.name,
-        work.version.number(),
-        work.n_agreed
-    );
+fn versions() -> Vec<Ninja> {
+    let all = std::env::var_os("UPCHECK_ALL_NINJAS").is_some();
+    if all { Ninja::ALL.to_vec() } else { Ninja::USUAL.to_vec() }
 }

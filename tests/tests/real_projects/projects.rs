@@ -1,9 +1,13 @@
 //! What is built, and what is edited in it.
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Text, and what is written in its place, which begins with it. No text: at the end.
+pub(crate) type Replacement = (&'static str, String);
+
 pub(crate) enum System {
-    CMake,
-    Meson,
+    /// The library is this target of CMake's.
+    CMake(&'static str),
+    /// Text in the list behind which flags and a source file are added.
+    Meson { flags: (&'static str, &'static str), new_source: (&'static str, &'static str) },
 }
 
 /// What is built, and what is edited in it. Paths are relative to the source tree or to the build directory.
@@ -25,20 +29,62 @@ pub(crate) struct Project {
     pub(crate) library: &'static str,
     /// The build system's file that lists the sources of that.
     pub(crate) list: &'static str,
-    /// Replaces text in the list by other text that begins with it (nothing: at the end), to change some flags.
-    pub(crate) flags: (&'static str, &'static str),
-    /// The same, to add a source file of this name to the library.
-    pub(crate) new_source: &'static str,
-    pub(crate) new_source_entry: (&'static str, &'static str),
     /// An option that changes the flags of every object, and the one that takes it back.
     pub(crate) all_flags: (&'static str, &'static str),
-    /// A target that is never there.
-    pub(crate) always_stale: &'static str,
 }
+
+impl Project {
+    /// A target that is never there.
+    pub(crate) fn always_stale(&self) -> &'static str {
+        match self.system {
+            System::CMake(_) => "install",
+            System::Meson { .. } => "test",
+        }
+    }
+
+    /// A source file for the library that is not there yet.
+    pub(crate) fn new_source(&self) -> String {
+        let (_, kind) = self.source.rsplit_once('.').expect("a source's name has an end");
+        format!("{}/{PROBE}.{kind}", self.list_folder())
+    }
+
+    /// What changes the flags of some objects, when it is done to the list.
+    pub(crate) fn new_flags(&self) -> Replacement {
+        match self.system {
+            System::CMake(_) => {
+                let source = self.in_list(self.source);
+                let flags = "PROPERTIES COMPILE_DEFINITIONS UPCHECK_PROBE";
+                ("", format!("set_source_files_properties({source} {flags})\n"))
+            }
+            System::Meson { flags: (after, added), .. } => (after, format!("{after}{added}")),
+        }
+    }
+
+    /// What adds the new source to the library, when it is done to the list.
+    pub(crate) fn new_source_entry(&self) -> Replacement {
+        match self.system {
+            System::CMake(library) => {
+                ("", format!("target_sources({library} PRIVATE {})\n", self.in_list(&self.new_source())))
+            }
+            System::Meson { new_source: (after, added), .. } => (after, format!("{after}{added}")),
+        }
+    }
+
+    fn list_folder(&self) -> &'static str {
+        self.list.rsplit_once('/').expect("the list is in a folder").0
+    }
+
+    /// A path as the list has it.
+    fn in_list<'a>(&self, path: &'a str) -> &'a str {
+        path.strip_prefix(self.list_folder()).expect("beside the list").trim_start_matches('/')
+    }
+}
+
+const PROBE: &str = "upcheck_probe";
 
 pub(crate) const LIBICAL: Project = Project {
     name: "libical3",
-    system: System::CMake,
+    system: System::CMake("ical"),
     options: &[
         "-DICAL_GLIB=OFF",
         "-DGOBJECT_INTROSPECTION=OFF",
@@ -54,19 +100,12 @@ pub(crate) const LIBICAL: Project = Project {
     object: "src/libical/CMakeFiles/ical.dir/icaltime.c.o",
     library: "lib/libical.so",
     list: "src/libical/CMakeLists.txt",
-    flags: (
-        "",
-        "set_source_files_properties(icaltime.c icaltimezone.c PROPERTIES COMPILE_DEFINITIONS UPCHECK_PROBE)\n",
-    ),
-    new_source: "src/libical/upcheck_probe.c",
-    new_source_entry: ("", "target_sources(ical PRIVATE upcheck_probe.c)\n"),
     all_flags: ("-DCMAKE_C_FLAGS=-DUPCHECK_PROBE", "-DCMAKE_C_FLAGS="),
-    always_stale: "install",
 };
 
 pub(crate) const MBEDTLS: Project = Project {
     name: "mbedtls",
-    system: System::CMake,
+    system: System::CMake("mbedcrypto"),
     options: &["-DENABLE_TESTING=OFF", "-DENABLE_PROGRAMS=OFF", "-DUSE_SHARED_MBEDTLS_LIBRARY=ON"],
     header: "include/mbedtls/aes.h",
     header_users: 15,
@@ -76,16 +115,12 @@ pub(crate) const MBEDTLS: Project = Project {
     object: "library/CMakeFiles/mbedcrypto.dir/aes.c.o",
     library: "library/libmbedcrypto.so",
     list: "library/CMakeLists.txt",
-    flags: ("", "set_source_files_properties(aes.c PROPERTIES COMPILE_DEFINITIONS UPCHECK_PROBE)\n"),
-    new_source: "library/upcheck_probe.c",
-    new_source_entry: ("", "target_sources(mbedcrypto PRIVATE upcheck_probe.c)\n"),
     all_flags: ("-DUNSAFE_BUILD=ON", "-DUNSAFE_BUILD=OFF"),
-    always_stale: "install",
 };
 
 pub(crate) const TAGLIB: Project = Project {
     name: "taglib",
-    system: System::CMake,
+    system: System::CMake("tag"),
     options: &["-DBUILD_SHARED_LIBS=ON", "-DBUILD_TESTING=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON"],
     header: "taglib/flac/flacmetadatablock.h",
     header_users: 10,
@@ -95,20 +130,16 @@ pub(crate) const TAGLIB: Project = Project {
     object: "taglib/CMakeFiles/tag.dir/flac/flacpicture.cpp.o",
     library: "taglib/libtag.so",
     list: "taglib/CMakeLists.txt",
-    flags: (
-        "",
-        "set_source_files_properties(flac/flacpicture.cpp PROPERTIES COMPILE_DEFINITIONS UPCHECK_PROBE)\n",
-    ),
-    new_source: "taglib/upcheck_probe.cpp",
-    new_source_entry: ("", "target_sources(tag PRIVATE upcheck_probe.cpp)\n"),
     all_flags: ("-DCMAKE_CXX_FLAGS=-DUPCHECK_PROBE", "-DCMAKE_CXX_FLAGS="),
-    always_stale: "install",
 };
 
 /// Builds programs that generate its tables; Meson marks what they make, and symbol lists, with restat.
 pub(crate) const FRIBIDI: Project = Project {
     name: "fribidi",
-    system: System::Meson,
+    system: System::Meson {
+        flags: ("c_args: ['-DHAVE_CONFIG_H'", ", '-DUPCHECK_PROBE'"),
+        new_source: ("  'fribidi.c',\n", "  'upcheck_probe.c',\n"),
+    },
     options: &["-Ddocs=false"],
     header: "lib/fribidi-joining.h",
     header_users: 10,
@@ -118,9 +149,5 @@ pub(crate) const FRIBIDI: Project = Project {
     object: "lib/libfribidi.so.0.4.0.p/fribidi-shape.c.o",
     library: "lib/libfribidi.so.0.4.0",
     list: "lib/meson.build",
-    flags: ("c_args: ['-DHAVE_CONFIG_H'", "c_args: ['-DHAVE_CONFIG_H', '-DUPCHECK_PROBE'"),
-    new_source: "lib/upcheck_probe.c",
-    new_source_entry: ("  'fribidi.c',\n", "  'fribidi.c',\n  'upcheck_probe.c',\n"),
     all_flags: ("-Dc_args=-DUPCHECK_PROBE", "-Dc_args="),
-    always_stale: "test",
 };

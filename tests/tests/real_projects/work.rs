@@ -1,6 +1,5 @@
 //! A source tree and its build directory, and the comparison of both sides' answers about it.
 
-use crate::projects::{Project, System};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -8,14 +7,17 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use upcheck_tests::answer::{Answer, Question, agree, exact, look_past, ninja, run_ninja, says_the_same};
 use upcheck_tests::space::Space;
-use upcheck_tests::tools::{Ninja, run_tool, upcheck};
+use upcheck_tests::tools::{Ninja, upcheck};
 
 pub(crate) struct Work {
-    pub(crate) project: &'static Project,
+    pub(crate) name: &'static str,
     pub(crate) version: Ninja,
     pub(crate) source: Space,
     pub(crate) build: Space,
-    pub(crate) meson: Option<Space>,
+    /// Where Meson is installed; without it CMake configures.
+    meson: Option<Space>,
+    /// For the first configuration.
+    options: &'static [&'static str],
     /// How many answers of upcheck were compared with ninja's.
     pub(crate) n_agreed: usize,
 }
@@ -26,7 +28,7 @@ impl Work {
         let before = self.build.entries();
         let exact = exact(&self.build, self.version, question);
         let useful = look_past(&self.build, self.version, question);
-        assert!(self.build.entries() == before, "{}: upcheck touched the build directory", self.project.name);
+        assert!(self.build.entries() == before, "{}: upcheck touched the build directory", self.name);
         (exact, useful)
     }
 
@@ -39,7 +41,7 @@ impl Work {
         assert!(
             agree(ours, theirs) && same_error,
             "{}, {state}, ninja {}:\n{}",
-            self.project.name,
+            self.name,
             self.version.number(),
             difference(ours, theirs)
         );
@@ -49,20 +51,27 @@ impl Work {
     /// What ninja says, and upcheck too. Where ninja only has an error, the useful mode may know more.
     #[track_caller]
     pub(crate) fn agreed(&mut self, state: &str, targets: &[&str]) -> Answer {
-        let question = Question::about(targets);
-        let (exact, useful) = self.ask(&question);
-        let theirs = ninja(&self.build, self.version, &question);
-        self.assert_agree(&format!("{state}, exact {targets:?}"), &exact, &theirs);
+        let (useful, theirs) = self.agreed_exactly(state, targets);
         if matches!(theirs, Answer::Run(_)) {
             self.assert_agree(&format!("{state} {targets:?}"), &useful, &theirs);
         }
         theirs
     }
 
+    /// The same in the exact mode alone. What the useful mode says, and what ninja says.
+    #[track_caller]
+    pub(crate) fn agreed_exactly(&mut self, state: &str, targets: &[&str]) -> (Answer, Answer) {
+        let question = Question::about(targets);
+        let (exact, useful) = self.ask(&question);
+        let theirs = ninja(&self.build, self.version, &question);
+        self.assert_agree(&format!("{state}, exact {targets:?}"), &exact, &theirs);
+        (useful, theirs)
+    }
+
     #[track_caller]
     pub(crate) fn fresh(&mut self, state: &str) {
         let answer = self.agreed(state, &[]);
-        assert!(answer == nothing(), "{}, {state}: not fresh\n{answer:?}", self.project.name);
+        assert!(answer == nothing(), "{}, {state}: not fresh\n{answer:?}", self.name);
     }
 
     /// The commands to be run, of which there are some.
@@ -70,7 +79,7 @@ impl Work {
     pub(crate) fn stale(&mut self, state: &str) -> BTreeSet<String> {
         match self.agreed(state, &[]) {
             Answer::Run(commands) if !commands.is_empty() => commands,
-            answer => panic!("{}, {state}: {answer:?}", self.project.name),
+            answer => panic!("{}, {state}: {answer:?}", self.name),
         }
     }
 
@@ -96,14 +105,27 @@ impl Work {
 
     // ---- what is done to the project ----------------------------------------------------------------
 
-    pub(crate) fn new(project: &'static Project, version: Ninja) -> Self {
-        let (source, build) = (Space::new(), Space::new());
-        let pristine = run_tool("get-source", project.name);
-        must_run(Command::new("cp").arg("-a").arg(pristine.join(".")).arg(source.path()));
-        let meson = (project.system == System::Meson).then(install_meson);
-        let work = Self { project, version, source, build, meson, n_agreed: 0 };
+    /// A source tree with a build directory that is configured and not built.
+    pub(crate) fn new(
+        name: &'static str,
+        source: Space,
+        meson: Option<Space>,
+        options: &'static [&'static str],
+        version: Ninja,
+    ) -> Self {
+        let work = Self { name, version, source, build: Space::new(), meson, options, n_agreed: 0 };
         work.configure(&[]);
         work
+    }
+
+    #[expect(clippy::print_stdout, reason = "the figure that --nocapture is for")]
+    pub(crate) fn report(&self) {
+        println!(
+            "{}, ninja {}: {} answers, all equal to ninja's",
+            self.name,
+            self.version.number(),
+            self.n_agreed
+        );
     }
 
     /// For the first time or again. An option holds until another one takes it back.
@@ -123,7 +145,7 @@ impl Work {
                 meson
             }
         };
-        command.args(if first { self.project.options } else { options });
+        command.args(if first { self.options } else { options });
         must_run(command.env("NINJA", self.version.path()));
     }
 
@@ -139,7 +161,7 @@ impl Work {
     #[track_caller]
     pub(crate) fn rebuild(&mut self, state: &str) {
         let (built, output) = self.run_build(&[]);
-        assert!(built, "{}, {state}: the build failed\n{output}", self.project.name);
+        assert!(built, "{}, {state}: the build failed\n{output}", self.name);
         self.fresh(&format!("{state}, built"));
     }
 
@@ -202,14 +224,6 @@ impl Work {
     pub(crate) fn put_back(&self, path: &str, (content, mtime): &(Vec<u8>, i64)) {
         self.source.write_at(path, content, *mtime);
     }
-
-    pub(crate) fn edit_list(&self, (from, to): (&str, &str)) {
-        let list = self.project.list;
-        let before = String::from_utf8(self.source.read(list)).expect("text");
-        let after = if from.is_empty() { before.clone() + to } else { before.replacen(from, to, 1) };
-        assert_ne!(before, after, "{list} has {from:?}");
-        self.source.write(list, after);
-    }
 }
 
 /// Writes a file as it is. So the time is the kernel's, as it is for everything a build makes: an exact time
@@ -219,23 +233,12 @@ pub(crate) fn touch(space: &Space, path: &str) {
     space.write(path, space.read(path));
 }
 
-/// From PyPI, for this test alone.
-fn install_meson() -> Space {
-    let space = Space::new();
-    let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "install", "--quiet", "--target"]).arg(space.path()).arg("meson==1.*");
-    must_run(&mut pip);
-    // Python looks for modules beside the script, pip puts them a folder up.
-    std::os::unix::fs::symlink("../mesonbuild", space.path().join("bin/mesonbuild")).expect("a link");
-    space
-}
-
-fn must_run(command: &mut Command) {
+pub(crate) fn must_run(command: &mut Command) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?} failed:\n{}", printed(&output));
 }
 
-fn printed(output: &std::process::Output) -> String {
+pub(crate) fn printed(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
 }
 
