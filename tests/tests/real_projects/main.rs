@@ -1,9 +1,11 @@
-//! Real C and C++ projects from Debian's source packages, configured by CMake or Meson and built by the real
-//! ninja, then edited as people edit them. After each edit ninja and upcheck must name the same commands.
+//! Real C and C++ projects from Debian's source packages, and one in Fortran for its dyndep files, configured by
+//! CMake or Meson and built by the real ninja, then edited as people edit them. After each edit ninja and upcheck
+//! must name the same commands.
 //!
 //! Long: `cargo test -p upcheck-tests --test real_projects -- --ignored --nocapture`. Needs cmake, a C and a C++
-//! compiler, perl, and python3 with pip. `UPCHECK_ALL_NINJAS=1` adds ninja 1.12.
+//! compiler, gfortran, perl, and python3 with pip. `UPCHECK_ALL_NINJAS=1` adds ninja 1.12.
 
+mod fortran;
 mod life;
 mod projects;
 mod work;
@@ -36,6 +38,14 @@ fn taglib_in_cpp() {
 #[ignore = "long: builds a real project"]
 fn fribidi_with_meson_and_its_own_generators() {
     live_through(&FRIBIDI, Ninja::V1_13);
+}
+
+#[test]
+#[ignore = "long: builds a real project with each ninja"]
+fn fortran_and_its_dyndep_files() {
+    for version in versions() {
+        fortran::live_through(version);
+    }
 }
 
 fn versions() -> Vec<Ninja> {
