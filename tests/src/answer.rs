@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 use upcheck::collect::{Disk, os_disk};
 use upcheck::{IoCounts, Meta, Report, RootCause, Settled, Stat, Verdict};
-use upcheck_ninja::{Build, Error, Images, LastCheck, Opened, Options, Summary, dry_run};
+use upcheck_ninja::{Build, Error, Images, LastCheck, Opened, Options, Saved, Summary, dry_run};
 
 /// What is to be done about a build directory.
 #[derive(Clone, PartialEq, Eq)]
@@ -133,9 +133,16 @@ pub fn look_past(space: &Space, version: Ninja, question: &Question) -> Answer {
 /// Asks without an image, with the one that an earlier question about this space left, and with the one that this very
 /// question left. The answers are the same to the last detail.
 fn answer(space: &Space, version: Ninja, question: &Question, exact: bool) -> Answer {
-    let without = try_answer(space, version, question, exact, false);
+    let without = try_answer(space, version, question, exact, None).map(|(details, _)| details);
+    let mut is_kept = false;
     for image in ["the last question", "this question"] {
-        let with = try_answer(space, version, question, exact, true);
+        let with = try_answer(space, version, question, exact, Some(&mut is_kept));
+        if let (Ok((_, is_from_image)), "this question") = (&with, image) {
+            // Only the whole deps log tells who uses a file that is named like this.
+            let needs_logs = question.targets.iter().any(|target| target.ends_with('^'));
+            assert!(*is_from_image || !is_kept || needs_logs, "the image of this question is not used");
+        }
+        let with = with.map(|(details, _)| details);
         let same = match (&without, &with) {
             (Ok(without), Ok(with)) => without == with,
             (Err(without), Err(with)) => without.to_string() == with.to_string(),
@@ -186,24 +193,25 @@ impl<D: Disk> Disk for Later<D> {
     }
 }
 
+/// The answer, and whether it came from an image. `is_kept`: an image is used and left, and whether there is one now.
 fn try_answer(
     space: &Space,
     version: Ninja,
     question: &Question,
     exact: bool,
-    with_image: bool,
-) -> Result<Details, Error> {
+    mut is_kept: Option<&mut bool>,
+) -> Result<(Details, bool), Error> {
     let disk = Later(os_disk(space.path()).expect("the space is there"));
     let mut options = Options { version: Some(version.rules()), ..Options::default() };
     if let Some(file) = &question.file {
         options.manifest = file.clone().into_bytes();
     }
     let images = Images::new(space.images(), space.path().as_os_str().as_encoded_bytes().to_vec());
-    let images = with_image.then_some(&images);
+    let images = is_kept.is_some().then_some(&images);
     let targets: Vec<_> = question.targets.iter().map(|target| target.clone().into_bytes()).collect();
     let mut build = match upcheck_ninja::open(&disk, &options, images, &targets, exact)? {
         Opened::Build(build) => build,
-        Opened::Fresh(summary) => return Ok(fresh(&summary)),
+        Opened::Fresh(summary) => return Ok((fresh(&summary), true)),
     };
     let requests = if targets.is_empty() {
         build.default_requests()
@@ -222,11 +230,13 @@ fn try_answer(
         build.report(&decision)
     };
     let details = details(&build, &report)?;
-    if let Some(images) = images {
+    let is_from_image = build.is_from_image();
+    if let Some((images, is_kept)) = images.zip(is_kept.as_mut()) {
         let last = settled.as_ref().map(|settled| LastCheck { settled, report: &report });
-        build.save(&disk, images, &snapshot, last).expect("an image");
+        let saved = build.save(&disk, images, &snapshot, last).expect("an image");
+        **is_kept = is_from_image || saved != Saved::Nothing;
     }
-    Ok(details)
+    Ok((details, is_from_image))
 }
 
 fn fresh(summary: &Summary) -> Details {

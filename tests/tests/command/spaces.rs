@@ -206,6 +206,11 @@ pub(crate) struct Kind {
     pub(crate) status: i32,
 }
 
+fn edited(space: Space, edit: impl FnOnce(&Space)) -> Space {
+    edit(&space);
+    space
+}
+
 /// One build directory of every kind: fresh, stale for each reason there is, and in each kind of trouble.
 pub(crate) fn every_kind() -> Vec<Kind> {
     let mut kinds = Vec::new();
@@ -225,13 +230,8 @@ pub(crate) fn every_kind() -> Vec<Kind> {
     add(1, "output directories that are missing", text("build deep/er/a | other/b: t\n"));
     add(1, "names that are not UTF-8", not_utf8());
 
-    let space = changed_header();
-    space.write(".ninja_lock", "");
-    add(1, "the lock of a ninja at work", space);
-
-    let space = program();
-    space.remove(".ninja_log");
-    add(1, "no build log", space);
+    add(1, "the lock of a ninja at work", edited(changed_header(), |space| space.write(".ninja_lock", "")));
+    add(1, "no build log", edited(program(), |space| space.remove(".ninja_log")));
 
     let space = program();
     let lines = String::from_utf8(space.read("build.ninja")).expect("text");
@@ -243,17 +243,9 @@ pub(crate) fn every_kind() -> Vec<Kind> {
     link_loop(&space, "check");
     add(1, "loops of links", space);
 
-    let space = discovering();
-    space.remove("a.h");
-    add(1, "a discovered header that is gone", space);
-
-    let space = discovering();
-    space.set_mtime("a", T + 9 * SECOND);
-    add(1, "an output changed by hand", space);
-
-    let space = discovering();
-    space.remove(".ninja_deps");
-    add(1, "no deps log", space);
+    add(1, "a discovered header that is gone", edited(discovering(), |space| space.remove("a.h")));
+    add(1, "an output changed by hand", edited(discovering(), |space| space.set_mtime("a", T + 9 * SECOND)));
+    add(1, "no deps log", edited(discovering(), |space| space.remove(".ninja_deps")));
 
     let space = discovering();
     space.set_mtime("a.c", T + 9 * SECOND);
@@ -266,12 +258,8 @@ pub(crate) fn every_kind() -> Vec<Kind> {
     add(1, "a response file left over", space);
 
     add(1, "no depfile", with_depfile());
-    let space = with_depfile();
-    space.write("a.d", "z: b\n");
-    add(1, "a depfile about another target", space);
-    let space = with_depfile();
-    space.write("a.d", "nothing\n");
-    add(1, "a broken depfile", space);
+    add(1, "a depfile about another target", edited(with_depfile(), |space| space.write("a.d", "z: b\n")));
+    add(1, "a broken depfile", edited(with_depfile(), |space| space.write("a.d", "nothing\n")));
 
     let space = text("build dd: t src\nbuild a: t || dd\n  dyndep = dd\n");
     space.write_at("dd", "ninja_dyndep_version = 1\nbuild a: dyndep\n", T);
@@ -312,9 +300,7 @@ pub(crate) fn every_kind() -> Vec<Kind> {
     add(2, "no manifest", Space::new());
     add(2, "a syntax error", text("build a b\n"));
     add(2, "a cycle", text("build a: t b\nbuild b: t a\ndefault a\n"));
-    let space = program();
-    link_loop(&space, ".ninja_log");
-    add(2, "a log that cannot be read", space);
+    add(2, "a log that cannot be read", edited(program(), |space| link_loop(space, ".ninja_log")));
     kinds
 }
 
