@@ -462,7 +462,7 @@ fn describe(world: &World) -> Described {
         world.files.get(&path) != Some(&State::NotAsked)
     };
     let plan = Plan::new(&graph.files, graph.files.ids().filter(asked));
-    let snapshot = collect(&disk, &graph.files, &plan, 1);
+    let snapshot = collect(&disk, &plan, 1);
     Described { graph, history, snapshot, requests }
 }
 

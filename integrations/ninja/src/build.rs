@@ -470,7 +470,7 @@ impl Build {
     #[must_use]
     pub fn collect(&self, disk: &dyn Disk) -> Snapshot {
         let plan = Plan::new(&self.graph().files, self.wanted.iter().copied());
-        collect(disk, &self.graph().files, &plan, self.threads)
+        collect(disk, &plan, self.threads)
     }
 
     /// Judges the requests, and the manifest's own target last. What stands in the way of one answer does not
