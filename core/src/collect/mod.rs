@@ -5,7 +5,7 @@
 //!             \______________/  \____________/  \_______
 //!   queue:        chunk 1          chunk 2       chunk 3       whole visits, of about equal cost
 //!                    |                |             |
-//!   threads:     whoever is free takes the next
+//!   threads:     whoever is free takes the next                more threads where the disk is slow
 //!                    |                |             |
 //!   disk:     visit(dir, names) -> one Stat per name           by path, or from a descriptor
 //!                    \________________|____________/
@@ -99,7 +99,8 @@ pub fn os_disk(base: &Path) -> std::io::Result<PortableDisk> {
     PortableDisk::new(base)
 }
 
-/// Asks the disk for everything in the plan, with at most `threads` threads. With 0 there is at most one per core.
+/// Asks the disk for everything in the plan, with at most `threads` threads. With 0 there is at most one per core,
+/// and more only where the disk turns out to be slow.
 ///
 /// Cost: one lookup per file, and a descriptor for each directory where the plan says so; allocates per thread, not
 /// per file. What is asked depends on the plan alone, not on threads or time.

@@ -23,7 +23,7 @@ pub struct Options {
     pub manifest: Vec<u8>,
     /// Whose rules hold; `None`: those of the ninja whose log is found.
     pub version: Option<NinjaVersion>,
-    /// The most threads to use; 0 for one per core.
+    /// The most threads to use; 0 for one per core, and more for looking at files where the disk is slow.
     pub threads: usize,
 }
 
@@ -59,6 +59,8 @@ pub struct Build {
     is_wanted: Vec<bool>,
     warnings: Vec<String>,
     threads: usize,
+    /// What the options say of it, for collecting: 0 lets it decide.
+    threads_asked: usize,
 }
 
 const NOT_IN_DEPS_LOG: u32 = u32::MAX;
@@ -117,6 +119,7 @@ impl Build {
             wanted: Vec::new(),
             is_wanted: Vec::new(),
             threads,
+            threads_asked: options.threads,
         };
         build.take_log(&log.unwrap_or_default());
         build.take_deps_log(deps);
@@ -470,7 +473,7 @@ impl Build {
     #[must_use]
     pub fn collect(&self, disk: &dyn Disk) -> Snapshot {
         let plan = Plan::new(&self.graph().files, self.wanted.iter().copied());
-        collect(disk, &plan, self.threads)
+        collect(disk, &plan, self.threads_asked)
     }
 
     /// Judges the requests, and the manifest's own target last. What stands in the way of one answer does not
