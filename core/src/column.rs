@@ -60,6 +60,14 @@ impl<T: Pod> Default for Column<T> {
     }
 }
 
+impl<T: Pod + PartialEq> PartialEq for Column<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Pod + Eq> Eq for Column<T> {}
+
 impl<T: Pod> From<Vec<T>> for Column<T> {
     fn from(values: Vec<T>) -> Self {
         Self { place: Place::Memory(values) }

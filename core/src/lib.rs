@@ -30,7 +30,7 @@
 //! history.set_record(object, Record { command_hash: 0, mtime: 0 });
 //!
 //! let plan = Plan::new(&graph.files, graph.files.ids());
-//! let snapshot = collect::collect(&collect::os_disk(&dir)?, &graph.files, &plan, 0);
+//! let snapshot = collect::collect(&collect::os_disk(&dir)?, &plan, 0);
 //! let mut decision = Decision::new(&graph, &history, &snapshot, Mode::LookPast);
 //! decision.judge_all(&[object]).expect("no cycle");
 //! let report = Report::new(&decision, &graph, |_| true);
@@ -60,7 +60,7 @@ pub use files::FileTable;
 pub use graph::{DuplicateOutput, Flags, Graph, TargetDesc, Users};
 pub use history::{Discovered, Dyndep, DyndepEntry, History, Record, Unknown};
 pub use ids::{FileId, TargetId, narrow};
-pub use plan::{Plan, Visit};
+pub use plan::{Arrays, Asked, Explained, How, Plan, Visit};
 pub use reason::{Reason, Verdict};
 pub use report::{CauseKind, MOST_CAUSES, Report, RootCause, StaleTarget};
 pub use snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};

@@ -1,6 +1,7 @@
 //! What the disk said, all at one moment: one [`Stat`] per file, when it was taken, and what it cost.
 
-use crate::ids::FileId;
+use crate::ids::{FileId, narrow};
+use crate::plan::Plan;
 use std::time::SystemTime;
 
 /// A modification time in nanoseconds since 1970-01-01 00:00 UTC.
@@ -44,6 +45,9 @@ impl Meta {
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "it was clamped to the range")]
     pub fn mtime_from(seconds: i64, nanoseconds: i64) -> Mtime {
+        if let Some(exact) = seconds.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(nanoseconds)) {
+            return exact;
+        }
         let exact = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
         exact.clamp(i128::from(Mtime::MIN), i128::from(Mtime::MAX)) as Mtime
     }
@@ -54,7 +58,7 @@ impl Meta {
 pub struct IoCounts {
     /// Directories that were visited.
     pub directories: u64,
-    /// Directories that were opened (a visit to a single name opens none).
+    /// Directories that were opened. One in which few names are wanted is not.
     pub opens: u64,
     /// Single files that were asked for their status.
     pub stats: u64,
@@ -73,6 +77,9 @@ impl IoCounts {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     stats: Vec<Stat>,
+    /// For each file, where its status stands in `stats`: what was found stays where it was put. `None` where that
+    /// is the file's own number.
+    places: Option<Vec<u32>>,
     began: SystemTime,
     ended: SystemTime,
     counts: IoCounts,
@@ -82,25 +89,54 @@ impl Snapshot {
     /// A snapshot from a table indexed by [`FileId`].
     #[must_use]
     pub fn new(stats: Vec<Stat>, began: SystemTime, ended: SystemTime, counts: IoCounts) -> Self {
-        Self { stats, began, ended, counts }
+        Self { stats, places: None, began, ended, counts }
+    }
+
+    /// A snapshot from what was found for a plan, in the plan's order.
+    pub(crate) fn in_plan_order(
+        plan: &Plan,
+        stats: Vec<Stat>,
+        began: SystemTime,
+        ended: SystemTime,
+        counts: IoCounts,
+    ) -> Self {
+        let mut places = vec![u32::MAX; plan.n_known()];
+        for (place, file) in (0..).zip(plan.files()) {
+            places[file.index()] = place;
+        }
+        Self { stats, places: Some(places), began, ended, counts }
     }
 
     /// Adds what another collection learnt about files that this one was not asked for.
     pub fn merge(&mut self, other: Self) {
-        self.stats.resize(self.stats.len().max(other.stats.len()), Stat::Unknown);
-        for (stat, theirs) in self.stats.iter_mut().zip(other.stats) {
-            if *stat == Stat::Unknown {
-                *stat = theirs;
+        let n_files = self.n_places().max(other.n_places());
+        let mut places = vec![u32::MAX; n_files];
+        let mut stats = Vec::with_capacity(self.stats.len() + other.stats.len());
+        for (file, place) in places.iter_mut().enumerate() {
+            let file = FileId::new(file);
+            let known = [self.stat(file), other.stat(file)].into_iter().find(|stat| *stat != Stat::Unknown);
+            if let Some(stat) = known {
+                *place = narrow(stats.len());
+                stats.push(stat);
             }
         }
+        (self.stats, self.places) = (stats, Some(places));
         self.ended = self.ended.max(other.ended);
         self.counts.add(other.counts);
+    }
+
+    fn n_places(&self) -> usize {
+        self.places.as_ref().map_or(self.stats.len(), Vec::len)
     }
 
     /// What is known of `file`; [`Stat::Unknown`] for a file that was not part of the collection.
     #[must_use]
     pub fn stat(&self, file: FileId) -> Stat {
-        self.stats.get(file.index()).copied().unwrap_or_default()
+        let place = match &self.places {
+            Some(places) => places.get(file.index()).map_or(usize::MAX, |&place| place as usize),
+            None => file.index(),
+        };
+        self.stats.get(place).copied().unwrap_or_default()
     }
 
     /// When the first file was asked for. A change after this moment may or may not be in the snapshot.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 use upcheck::collect::{Disk, os_disk};
-use upcheck::{IoCounts, Meta, Report, RootCause, Settled, Stat, Verdict};
+use upcheck::{IoCounts, Meta, Report, RootCause, Settled, Stat, Verdict, Visit};
 use upcheck_ninja::{Build, Error, Images, LastCheck, Opened, Options, Saved, Summary, dry_run};
 
 /// What is to be done about a build directory.
@@ -176,8 +176,8 @@ struct Details {
 struct Later<D>(D);
 
 impl<D: Disk> Disk for Later<D> {
-    fn visit(&self, directory: &[u8], names: &[&[u8]], stats: &mut [Stat], counts: &mut IoCounts) -> bool {
-        self.0.visit(directory, names, stats, counts)
+    fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
+        self.0.visit(visit, stats, counts)
     }
     fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
         self.0.read_stamped(path)

@@ -28,7 +28,7 @@ fn table(paths: &[Vec<u8>]) -> FileTable {
 }
 
 fn look(disk: &dyn Disk, files: &FileTable, threads: usize) -> Snapshot {
-    collect(disk, files, &Plan::new(files, files.ids()), threads)
+    collect(disk, &Plan::new(files, files.ids()), threads)
 }
 
 fn unix(base: &Path) -> UnixDisk {

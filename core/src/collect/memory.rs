@@ -2,6 +2,8 @@
 #![cfg(any(test, feature = "testing"))]
 
 use super::Disk;
+use crate::path;
+use crate::plan::Visit;
 use crate::snapshot::{IoCounts, Meta, Mtime, Stat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -109,6 +111,12 @@ impl MemoryDisk {
         self.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Whether a directory, or one above it, was removed.
+    fn is_gone(&self, directory: &[u8]) -> bool {
+        self.gone.contains(directory)
+            || !directory.is_empty() && directory != b"/" && self.is_gone(path::split(directory).0)
+    }
+
     fn status(&self, path: &[u8]) -> Stat {
         if let Some(&errno) = self.faults.get(path) {
             return Stat::Unreadable(errno);
@@ -133,17 +141,16 @@ impl Entry {
 }
 
 impl Disk for MemoryDisk {
-    fn visit(&self, directory: &[u8], names: &[&[u8]], stats: &mut [Stat], counts: &mut IoCounts) -> bool {
-        self.lock().push(Access::Visit {
-            directory: directory.to_vec(),
-            names: names.iter().map(|name| name.to_vec()).collect(),
-        });
+    fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
+        let directory = visit.directory();
+        let names = visit.names().map(<[u8]>::to_vec).collect();
+        self.lock().push(Access::Visit { directory: directory.to_vec(), names });
         counts.opens += 1;
-        if self.gone.contains(directory) {
+        if self.is_gone(directory) {
             stats.fill(Stat::Missing);
             return false;
         }
-        for (name, stat) in names.iter().zip(stats) {
+        for (name, stat) in visit.names().zip(stats) {
             counts.stats += 1;
             let mut path = directory.to_vec();
             if !path.is_empty() && path != b"/" {

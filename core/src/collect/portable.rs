@@ -2,6 +2,7 @@
 //! better, and the oracle that every other collector must equal.
 
 use super::{Disk, hand_on};
+use crate::plan::Visit;
 use crate::snapshot::{IoCounts, Meta, Stat};
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read};
@@ -33,10 +34,10 @@ impl PortableDisk {
 }
 
 impl Disk for PortableDisk {
-    fn visit(&self, directory: &[u8], names: &[&[u8]], stats: &mut [Stat], counts: &mut IoCounts) -> bool {
-        for (name, stat) in names.iter().zip(stats) {
+    fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
+        for (name, stat) in visit.names().zip(stats) {
             counts.stats += 1;
-            *stat = match std::fs::metadata(self.full(directory, name)) {
+            *stat = match std::fs::metadata(self.full(visit.directory(), name)) {
                 Ok(found) => Stat::Present(meta(&found)),
                 Err(error) => match (error.kind(), error.raw_os_error()) {
                     (ErrorKind::NotFound | ErrorKind::NotADirectory, _) => Stat::Missing,

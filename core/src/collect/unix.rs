@@ -1,10 +1,13 @@
-//! Unix: a descriptor per directory, and lookups of names relative to it.
+//! Unix: lookups by path, or of names relative to a descriptor of their directory, whichever the plan says. What is
+//! handed to the system stands in the plan as it is needed: nothing is copied, joined or allocated on the way.
 
-use super::{Disk, PATH_MAX, hand_on};
+use super::{Disk, hand_on};
+use crate::plan::{Asked, How, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
-use std::ffi::OsStr;
+use rustix::path::Arg;
+use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -31,7 +34,8 @@ impl UnixDisk {
         if base.as_os_str().is_empty() {
             return Err(ErrorKind::NotFound.into());
         }
-        let base = open_directory(rustix::fs::CWD, base.as_os_str().as_bytes())?;
+        let path = CString::new([base.as_os_str().as_bytes(), b"/."].concat())?;
+        let base = open_directory(rustix::fs::CWD, &path)?;
         Ok(Self { base })
     }
 
@@ -46,52 +50,31 @@ impl UnixDisk {
         }
         Ok((file.into(), meta(&found)))
     }
-
-    fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
-        let mut path = directory.to_vec();
-        if !path.is_empty() && path != b"/" {
-            path.push(b'/');
-        }
-        path.extend_from_slice(name);
-        path
-    }
 }
 
 impl Disk for UnixDisk {
-    fn visit(&self, directory: &[u8], names: &[&[u8]], stats: &mut [Stat], counts: &mut IoCounts) -> bool {
-        let longest = names.iter().map(|name| name.len()).max().unwrap_or(0);
-        // A path that is too long as a whole is refused, although its parts one by one would do.
-        let by_path = names.len() == 1 || directory.len() + 1 + longest >= PATH_MAX;
-        if directory.is_empty() || by_path {
-            for (name, stat) in names.iter().zip(stats) {
-                *stat = if directory.is_empty() {
-                    look_up(self.base.as_fd(), name, counts)
-                } else {
-                    look_up(self.base.as_fd(), &Self::join(directory, name), counts)
-                };
-            }
+    fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
+        if visit.how() != How::Descriptor {
+            look_up_all(self.base.as_fd(), visit.asked(), stats, counts);
             return true;
         }
         counts.opens += 1;
-        match open_directory(self.base.as_fd(), directory) {
-            Ok(open) => {
-                for (name, stat) in names.iter().zip(stats) {
-                    *stat = look_up(open.as_fd(), name, counts);
-                }
-                true
-            }
+        match open_directory(self.base.as_fd(), visit.to_open()) {
+            Ok(open) => look_up_all(open.as_fd(), visit.asked(), stats, counts),
             Err(Errno::NOENT | Errno::NOTDIR) => {
                 stats.fill(Stat::Missing);
-                false
+                return false;
             }
             // Out of descriptors, or a directory that may be searched but not opened: ask by path.
             Err(_) => {
-                for (name, stat) in names.iter().zip(stats) {
-                    *stat = look_up(self.base.as_fd(), &Self::join(directory, name), counts);
+                let prefix = [visit.directory(), b"/"].concat();
+                for (name, stat) in visit.names().zip(stats) {
+                    counts.stats += 1;
+                    *stat = look_up(self.base.as_fd(), [&prefix, name].concat());
                 }
-                true
             }
         }
+        true
     }
 
     fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
@@ -119,11 +102,17 @@ impl Disk for UnixDisk {
     }
 }
 
-/// Opens a directory for looking up names in it. The `/.` makes an automounter mount it, as looking up a file by
-/// its full path would: the last part of a path alone does not.
-fn open_directory(from: BorrowedFd<'_>, directory: &[u8]) -> rustix::io::Result<OwnedFd> {
-    let path = [directory, b"/."].concat();
+/// The path ends with `/.`, see the plan's directories.
+fn open_directory(from: BorrowedFd<'_>, path: &CStr) -> rustix::io::Result<OwnedFd> {
     openat(from, path, SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+fn look_up_all(from: BorrowedFd<'_>, asked: Asked<'_>, stats: &mut [Stat], counts: &mut IoCounts) {
+    counts.stats += stats.len() as u64;
+    for (asked, stat) in asked.zip(stats) {
+        // The root's name in the root is empty.
+        *stat = look_up(from, if asked.is_empty() { c"." } else { asked });
+    }
 }
 
 /// The types of these fields differ from one Unix to the next.
@@ -138,13 +127,8 @@ fn meta(found: &rustix::fs::Stat) -> Meta {
     }
 }
 
-fn look_up(directory: BorrowedFd<'_>, name: &[u8], counts: &mut IoCounts) -> Stat {
-    counts.stats += 1;
-    // A NUL ends a path for the operating system, and for every program that will look for the file.
-    let name = memchr::memchr(0, name).map_or(name, |end| &name[..end]);
-    // The root's name in the root is empty.
-    let name = if name.is_empty() { b"." } else { name };
-    match statat(directory, name, AtFlags::empty()) {
+fn look_up(from: BorrowedFd<'_>, path: impl Arg) -> Stat {
+    match statat(from, path, AtFlags::empty()) {
         Ok(found) => Stat::Present(meta(&found)),
         Err(Errno::NOENT | Errno::NOTDIR) => Stat::Missing,
         Err(error) => Stat::Unreadable(error.raw_os_error()),

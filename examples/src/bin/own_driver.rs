@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Plan, collect, decide, report.
     let plan = Plan::new(&graph.files, graph.files.ids());
-    let snapshot = collect::collect(&collect::os_disk(&directory)?, &graph.files, &plan, 0);
+    let snapshot = collect::collect(&collect::os_disk(&directory)?, &plan, 0);
     let requests: Vec<_> = graph.targets().map(|target| graph.outputs(target)[0]).collect();
     let mut decision = Decision::new(&graph, &history, &snapshot, Mode::LookPast);
     decision.judge_all(&requests).map_err(|stop| format!("{stop:?}"))?;

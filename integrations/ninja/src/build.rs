@@ -7,7 +7,7 @@ use crate::manifest::{Manifest, Rules};
 use crate::scope::Symbol;
 use crate::source::{Source, SourceKind, Stamp, nanoseconds};
 use crate::version::NinjaVersion;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use upcheck::collect::{Disk, collect};
 use upcheck::{
     Decision, FileId, Graph, History, Mode, Mtime, Plan, Reason, Report, Snapshot, Stat, Stop, TargetId, path,
@@ -59,6 +59,8 @@ pub struct Build {
     pub(crate) version: NinjaVersion,
     pub(crate) log_version: Option<u32>,
     pub(crate) logs: LogTables,
+    /// Files that some target waits for because they will name more of its inputs.
+    pub(crate) dyndep_files: HashSet<FileId>,
     /// The targets that dyndep files name as producers.
     pub(crate) dyndep_producers: HashMap<FileId, TargetId>,
     /// Files that some statement of the manifest names.
@@ -112,6 +114,7 @@ impl Build {
         all_sources.extend(sources);
         let mut build = Self {
             manifest_file: graph.files.lookup(&options.manifest_path()),
+            dyndep_files: dyndep_files(&graph),
             graph,
             history: History::default(),
             rules: Some(rules),
@@ -249,7 +252,7 @@ impl Build {
             return self.collect_kept(disk);
         }
         let plan = Plan::new(&self.graph.files, self.wanted.iter().copied());
-        collect(disk, &self.graph.files, &plan, self.options.threads)
+        collect(disk, &plan, self.options.threads)
     }
 
     /// Judges the requests, and the manifest's own target last. What stands in the way of one answer does not
@@ -337,4 +340,8 @@ impl Build {
             _ => String::new(),
         })
     }
+}
+
+pub(crate) fn dyndep_files(graph: &Graph) -> HashSet<FileId> {
+    graph.targets().filter_map(|target| graph.dyndep(target)).collect()
 }

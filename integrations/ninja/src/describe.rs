@@ -72,8 +72,13 @@ impl Build {
                 continue;
             }
             wave.push(target);
-            for &output in self.graph.outputs(target) {
-                want(&mut self.is_wanted, &mut self.wanted, output);
+            for at in 0..self.graph.outputs(target).len() {
+                let output = self.graph.outputs(target)[at];
+                self.want(output);
+                // Ninja loads it as soon as it is made, whoever waits for it.
+                if self.dyndep_files.contains(&output) {
+                    self.load_dyndep(disk, output, reach);
+                }
             }
             reach.extend_from_slice(self.graph.ordering_inputs(target));
             reach.extend_from_slice(self.graph.validations(target));

@@ -146,7 +146,7 @@ impl Build {
             let new = self.wanted.get(kept.n_collected..).unwrap_or_default();
             if !new.is_empty() || snapshot.is_none() {
                 let plan = Plan::new(&self.graph.files, new.iter().copied());
-                let part = collect(disk, &self.graph.files, &plan, self.options.threads);
+                let part = collect(disk, &plan, self.options.threads);
                 match &mut snapshot {
                     Some(snapshot) => snapshot.merge(part),
                     None => snapshot = Some(part),

@@ -122,3 +122,17 @@ fn a_broken_dyndep_file_is_an_error() {
 fn a_missing_dyndep_file_that_nothing_makes_is_an_error() {
     same_errors(&[("build.ninja", &DYNDEP.replace("build dd: cp dd.in\n", ""))]);
 }
+
+#[test]
+fn a_stale_dyndep_file_can_be_asked_for_alone() {
+    for &version in versions() {
+        let space = space(&with_dyndep(DYNDEP, "ninja_dyndep_version = 1\nbuild out: dyndep\n"));
+        build(&space, version, &Question::default());
+        space.set_mtime("dd.in", space.mtime("dd").expect("built") + 1);
+        compare(&space, version, &Question::about(&["dd"]));
+        space.remove("dd");
+        compare(&space, version, &Question::about(&["dd"]));
+        space.write("dd", "broken");
+        compare(&space, version, &Question::about(&["dd"]));
+    }
+}

@@ -81,7 +81,7 @@ pub(crate) fn describe(world: &World) -> Described {
         world.files.get(&path) != Some(&State::NotAsked)
     };
     let plan = Plan::new(&graph.files, graph.files.ids().filter(asked));
-    let snapshot = collect(&disk, &graph.files, &plan, 1);
+    let snapshot = collect(&disk, &plan, 1);
     Described { graph, history, snapshot, requests }
 }
 

@@ -102,7 +102,7 @@ impl World {
     fn snapshot(&self, disk: &dyn Disk) -> Snapshot {
         let files = &self.graph.files;
         let wanted = files.ids().filter(|file| !self.not_asked.contains(file));
-        collect(disk, files, &Plan::new(files, wanted), 1)
+        collect(disk, &Plan::new(files, wanted), 1)
     }
 
     /// The verdict on what makes `path`, when it is all that is asked for.

@@ -2,7 +2,7 @@
 
 use super::tables::{self, Facts};
 use super::{Before, Images, Kept, Looked};
-use crate::build::{Build, Options};
+use crate::build::{Build, Options, dyndep_files};
 use crate::error::Error;
 use crate::logs::LogTables;
 use crate::source::{Checked, Source, Stamp, nanoseconds};
@@ -11,9 +11,7 @@ use std::collections::HashMap;
 use std::time::SystemTime;
 use upcheck::collect::{Disk, collect};
 use upcheck::image::{Image, WordReader};
-use upcheck::{
-    Column, FileId, FileTable, Graph, History, IoCounts, Mtime, Plan, Settled, Snapshot, TargetId,
-};
+use upcheck::{Column, FileId, Graph, History, IoCounts, Mtime, Plan, Settled, Snapshot, TargetId};
 
 /// A build directory, as far as it had to be looked into.
 pub enum Opened {
@@ -182,10 +180,7 @@ impl<'o> Opening<'o> {
 
     /// Asks the disk about everything that the default question needs.
     fn collect(&self, disk: &dyn Disk) -> Option<Snapshot> {
-        let files = FileTable::load(&self.image)?;
-        let wanted = self.image.table::<FileId>("wanted")?;
-        let plan = Plan::new(&files, wanted.iter().copied());
-        Some(collect(disk, &files, &plan, self.options.threads))
+        Some(collect(disk, &Plan::load(&self.image)?, self.options.threads))
     }
 
     /// Whether everything was fresh, and looks as it did then.
@@ -261,6 +256,7 @@ impl<'o> Opening<'o> {
             kept.before = Some(Before { settled, looked: looked(&self.state)? });
         }
         let mut build = Build {
+            dyndep_files: dyndep_files(&graph),
             graph,
             history,
             rules: None,
@@ -326,7 +322,7 @@ impl Build {
         }
         self.described = closure.iter().map(|is_in| *is_in == 1).collect();
         self.is_wanted.resize(n_files, false);
-        for &file in &*image.table::<FileId>("wanted")? {
+        for file in Plan::load(image)?.files() {
             *self.is_wanted.get_mut(file.index())? = true;
             self.wanted.push(file);
         }

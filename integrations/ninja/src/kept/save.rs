@@ -7,7 +7,7 @@ use crate::source::{Stamp, digest_of_file};
 use std::io;
 use upcheck::collect::Disk;
 use upcheck::image::{Tables, WordWriter};
-use upcheck::{FileId, Report, Settled, Snapshot};
+use upcheck::{FileId, Plan, Report, Settled, Snapshot};
 
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +123,7 @@ impl Build {
             }
         }
         let requests = self.default_requests().unwrap_or_default();
+        let plan = Plan::new(&self.graph.files, self.wanted.iter().copied());
         let closure: Vec<u8> = self.described.iter().map(|is_in| u8::from(*is_in)).collect();
         let mut all = Tables::default();
         self.graph.save(&mut all);
@@ -132,7 +133,7 @@ impl Build {
         all.add_bytes("strays", tables::strays_to_bytes(&self.logs.stray_records));
         all.add("defaults", &self.defaults);
         all.add("requests", &requests);
-        all.add("wanted", &self.wanted);
+        plan.save(&mut all);
         all.add("closure", &closure);
         all.add("depfile", &depfile_of);
         all.add("depstamp", &depfile_stamps);
