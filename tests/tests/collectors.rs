@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, FileTimes};
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 use upcheck::collect::{Disk, MemoryDisk, PortableDisk, UnixDisk, collect};
-use upcheck::{FileTable, Meta, Mtime, Plan, Snapshot, Stat, path};
+use upcheck::{FileTable, How, Meta, Mtime, Plan, Snapshot, Stat, path};
 use upcheck_tests::space::Space;
 
 /// From this length on the system refuses a path.
@@ -46,12 +47,28 @@ fn difference(files: &FileTable, ours: &Snapshot, theirs: &Snapshot) -> Option<S
     Some(format!("{shown}: {:?}, but portable {:?}", ours.stat(file), theirs.stat(file)))
 }
 
-/// What every collector says of each path.
+/// What every collector says of each path, whether its directory is opened or not.
 fn agreed(base: &Path, paths: &[Vec<u8>]) -> Vec<Stat> {
-    let files = table(paths);
-    let (ours, theirs) = (look(&unix(base), &files, 1), look(&portable(base), &files, 1));
-    assert_eq!(difference(&files, &ours, &theirs), None);
-    files.ids().map(|file| ours.stat(file)).collect()
+    let n_files = table(paths).len();
+    let answers = [paths.to_vec(), crowded(paths)].map(|paths| {
+        let files = table(&paths);
+        let (ours, theirs) = (look(&unix(base), &files, 1), look(&portable(base), &files, 1));
+        assert_eq!(difference(&files, &ours, &theirs), None);
+        files.ids().take(n_files).map(|file| ours.stat(file)).collect::<Vec<_>>()
+    });
+    assert_eq!(answers[0], answers[1]);
+    let [alone, _] = answers;
+    alone
+}
+
+/// With so many more names in each directory that it pays to open it.
+fn crowded(paths: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let directories: BTreeSet<&[u8]> = paths.iter().map(|path| path::split(path).0).collect();
+    let more = directories
+        .into_iter()
+        .filter(|directory| !directory.is_empty())
+        .flat_map(|directory| (0..20).map(move |n| [directory, format!("/more{n}").as_bytes()].concat()));
+    paths.iter().cloned().chain(more).collect()
 }
 
 fn mtime(stat: Stat) -> Option<Mtime> {
@@ -201,25 +218,33 @@ fn for_trees(share: u32, check: impl Fn(&Path, &Tree) -> Result<(), TestCaseErro
 
 #[test]
 fn the_fast_collector_equals_the_portable_one_on_random_trees() {
-    let seen = std::cell::RefCell::new([0; 3]);
+    // Present, missing and unreadable ones; and directories by path, and by descriptor.
+    let seen = std::cell::RefCell::new(([0; 3], [0; 2]));
     for_trees(1, |base, tree| {
-        let files = table(&wanted(tree));
-        let ours = look(&unix(base), &files, 1);
-        let theirs = look(&portable(base), &files, 1);
-        prop_assert_eq!(difference(&files, &ours, &theirs), None);
-        for file in files.ids() {
-            let kind = match ours.stat(file) {
-                Stat::Present(_) => 0,
-                Stat::Missing => 1,
-                Stat::Unreadable(_) => 2,
-                Stat::Unknown => panic!("{} was not asked for", files.path(file).escape_ascii()),
-            };
-            seen.borrow_mut()[kind] += 1;
+        let wanted = wanted(tree);
+        let n_files = table(&wanted).len();
+        for wanted in [crowded(&wanted), wanted] {
+            let files = table(&wanted);
+            let ours = look(&unix(base), &files, 1);
+            let theirs = look(&portable(base), &files, 1);
+            prop_assert_eq!(difference(&files, &ours, &theirs), None);
+            let (kinds, ways) = &mut *seen.borrow_mut();
+            for visit in Plan::new(&files, files.ids()).visits() {
+                ways[usize::from(visit.how() == How::Descriptor)] += 1;
+            }
+            for file in files.ids().take(n_files) {
+                match ours.stat(file) {
+                    Stat::Present(_) => kinds[0] += 1,
+                    Stat::Missing => kinds[1] += 1,
+                    Stat::Unreadable(_) => kinds[2] += 1,
+                    Stat::Unknown => panic!("{} was not asked for", files.path(file).escape_ascii()),
+                }
+            }
         }
         Ok(())
     });
-    let seen = seen.into_inner();
-    assert!(seen.iter().all(|&n| n > 100), "present, missing, unreadable: {seen:?}");
+    let (kinds, ways) = seen.into_inner();
+    assert!(kinds.iter().chain(&ways).all(|&n| n > 100), "{kinds:?} {ways:?}");
 }
 
 #[test]

@@ -14,7 +14,8 @@
 //! | 8 | 1,527 | 639 | 1,114 | 4 names |
 //!
 //! So a stat by path costs 60 ns more for each directory on the way, and an open directory about as much as two
-//! stats. What is missing costs about half of what is there.
+//! stats. What is missing costs about half of what is there. In a tree of 100,000 files, whose names
+//! do not fit into the processor's caches, all of it takes up to twice as long.
 
 /// To open a directory and to close it, without the way to it.
 const OPEN_AND_CLOSE: u64 = 1_050;
