@@ -90,6 +90,8 @@ pub struct History {
     /// Indexed by target.
     discovered: Column<Row>,
     discovered_files: Column<FileId>,
+    /// Indexed by file: between which targets those stand that discovered it. Known only where it comes from an image.
+    spans: Option<Column<Span>>,
     /// What was added to `discovered_files` while it is mapped: it can be too large to be copied for a few more.
     more_discovered_files: Vec<FileId>,
     unknown: HashMap<TargetId, Unknown>,
@@ -107,6 +109,28 @@ struct Row {
     end: u32,
     kind: u32,
     zero: u32,
+}
+
+/// The first and the last target, by number, of those that discovered a file; none while the first is the larger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Span {
+    first: u32,
+    last: u32,
+}
+
+impl Span {
+    pub(crate) const NONE: Self = Self { first: u32::MAX, last: 0 };
+    pub(crate) const ALL: Self = Self { first: 0, last: u32::MAX };
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+    }
+
+    pub(crate) fn contains(self, target: TargetId) -> bool {
+        (self.first as usize..=self.last as usize).contains(&target.index())
+    }
 }
 
 /// The kinds of rows. A row of zeros is one of a target that discovers nothing.
@@ -154,9 +178,12 @@ impl History {
             true => (files.len(), &mut self.more_discovered_files),
             false => (0, files.to_mut()),
         };
-        let start = narrow(before + files.len());
+        let first_new = files.len();
         files.extend(inputs);
-        let end = narrow(before + files.len());
+        let (start, end) = (narrow(before + first_new), narrow(before + files.len()));
+        if let Some(spans) = &mut self.spans {
+            add_to_spans(spans.to_mut(), target, &files[first_new..]);
+        }
         self.unknown.remove(&target);
         let (kind, recorded) = recorded.map_or((INPUTS, 0), |recorded| (RECORDED, recorded));
         self.set_row(target, Row { recorded, start, end, kind, zero: 0 });
@@ -188,6 +215,14 @@ impl History {
         match start.checked_sub(before) {
             Some(start) => &self.more_discovered_files[start..end - before],
             None => &self.discovered_files[start..end],
+        }
+    }
+
+    /// Between which targets those stand that discovered a file. Errs on the side of too many.
+    pub(crate) fn discoverers(&self, file: FileId) -> Span {
+        match &self.spans {
+            Some(spans) => spans.get(file.index()).copied().unwrap_or(Span::NONE),
+            None => Span::ALL,
         }
     }
 
@@ -224,6 +259,7 @@ impl History {
             tables.add_bytes("discover", bytemuck::cast_slice(&rows).to_vec());
             tables.add_bytes("discfile", bytemuck::cast_slice(&files).to_vec());
         }
+        tables.add_bytes("spans", bytemuck::cast_slice(&self.find_spans()).to_vec());
         tables.add_bytes("unknown", self.unknown_to_bytes());
         tables.add_bytes("dynfiles", self.dyndeps_to_bytes());
     }
@@ -237,11 +273,20 @@ impl History {
             command_hashes: image.table("hashes")?,
             discovered: image.table("discover")?,
             discovered_files: image.table("discfile")?,
+            spans: Some(image.table("spans")?),
             ..Self::default()
         };
         history.read_unknown(&image.table("unknown")?, n_targets)?;
         history.read_dyndeps(&image.table("dynfiles")?, n_files, n_targets)?;
         Some(history)
+    }
+
+    fn find_spans(&self) -> Vec<Span> {
+        let mut spans = Vec::new();
+        for target in (0..self.discovered.len()).map(TargetId::new) {
+            add_to_spans(&mut spans, target, self.discovered_inputs(target));
+        }
+        spans
     }
 
     /// The discovered inputs without what is no longer used.
@@ -350,6 +395,16 @@ impl History {
             self.dyndeps.insert(file, dyndep);
         }
         Some(())
+    }
+}
+
+fn add_to_spans(spans: &mut Vec<Span>, target: TargetId, files: &[FileId]) {
+    let number = narrow(target.index());
+    for file in files {
+        if spans.len() <= file.index() {
+            spans.resize(file.index() + 1, Span::NONE);
+        }
+        spans[file.index()].add(Span { first: number, last: number });
     }
 }
 

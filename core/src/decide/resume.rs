@@ -11,6 +11,7 @@
 
 use super::*;
 use crate::column::Column;
+use crate::history::Span;
 use crate::image::{Image, Tables};
 
 /// What a decision left for the next one.
@@ -58,6 +59,21 @@ impl Settled {
     }
 }
 
+/// What may be different for the targets that come next.
+struct Changes {
+    /// Indexed by file.
+    is_changed: Vec<bool>,
+    /// Between which targets those stand that discovered one of these files.
+    discoverers: Span,
+}
+
+impl Changes {
+    fn add(&mut self, history: &History, file: FileId) {
+        self.is_changed[file.index()] = true;
+        self.discoverers.add(history.discoverers(file));
+    }
+}
+
 impl<'a> Decision<'a> {
     /// Judges what `requests` need, as [`Decision::judge_all`] in [`Mode::LookPast`] would, given what an earlier such
     /// decision about the same requests, graph and history left, and which files have another status since. `None`
@@ -91,10 +107,11 @@ impl<'a> Decision<'a> {
 
     /// For each target whether it has to be judged again.
     fn affected(&self, before: &Settled, changed: &[FileId]) -> Vec<bool> {
-        let mut is_changed = vec![false; self.graph.files.len()];
         let mut affected = vec![false; self.graph.n_targets()];
+        let mut changes =
+            Changes { is_changed: vec![false; self.graph.files.len()], discoverers: Span::NONE };
         for &file in changed {
-            is_changed[file.index()] = true;
+            changes.add(self.history, file);
             if let Some(producer) = self.producer(file) {
                 affected[producer.index()] = true;
             }
@@ -103,20 +120,21 @@ impl<'a> Decision<'a> {
             // A phony name's borrowed time is not kept; there are few of them.
             let again = affected[target.index()]
                 || self.graph.flags(target).phony
-                || self.may_be_affected(target, before, &is_changed);
+                || self.may_be_affected(target, before, &changes);
             if again {
                 affected[target.index()] = true;
-                self.outputs(target).for_each(|output| is_changed[output.index()] = true);
+                self.outputs(target).for_each(|output| changes.add(self.history, output));
             }
         }
         affected
     }
 
-    fn may_be_affected(&self, target: TargetId, before: &Settled, is_changed: &[bool]) -> bool {
-        let any = |files: &[FileId]| files.iter().any(|file| is_changed[file.index()]);
+    fn may_be_affected(&self, target: TargetId, before: &Settled, changes: &Changes) -> bool {
+        let any = |files: &[FileId]| files.iter().any(|file| changes.is_changed[file.index()]);
         any(self.graph.ordering_inputs(target))
             || self.extra_of(target).is_some_and(|extra| any(&extra.inputs))
-            || (before.targets[target.index()] & T_DEPS_BELIEVED != 0
+            || (changes.discoverers.contains(target)
+                && before.targets[target.index()] & T_DEPS_BELIEVED != 0
                 && any(self.history.discovered_inputs(target)))
     }
 

@@ -102,6 +102,9 @@ impl Build {
                 return false;
             }
         }
+        if self.is_detailed.iter().all(|is_detailed| *is_detailed) {
+            return true;
+        }
         let question =
             (self.described.clone(), std::mem::take(&mut self.wanted), std::mem::take(&mut self.is_wanted));
         self.forget_question();
