@@ -31,6 +31,8 @@ pub(crate) enum Before {
     Nothing,
     /// This source becomes newer than what was built. After the run it is as old as before.
     Touch(PathBuf),
+    /// This contender runs, and then the source becomes newer: the image is one of before that.
+    RunThenTouch(Box<Contender>, PathBuf),
     /// This folder is emptied.
     Empty(PathBuf),
     /// The kernel forgets the files it has read and the names it has looked up.
@@ -158,6 +160,10 @@ impl Before {
             Self::Touch(path) => {
                 set_mtime(&File::options().append(true).open(path)?, TOUCHED)?;
                 return Ok(Some(Touched(path.clone())));
+            }
+            Self::RunThenTouch(contender, path) => {
+                contender.check().map_err(io::Error::other)?;
+                return Self::Touch(path.clone()).prepare();
             }
             Self::Empty(folder) => {
                 if folder.exists() {
