@@ -119,6 +119,9 @@ pub(crate) struct Span {
     last: u32,
 }
 
+/// For each file, between which targets those stand that discovered it.
+pub struct Spans(Vec<Span>);
+
 impl Span {
     pub(crate) const NONE: Self = Self { first: u32::MAX, last: 0 };
     pub(crate) const ALL: Self = Self { first: 0, last: u32::MAX };
@@ -247,7 +250,7 @@ impl History {
     }
 
     /// Adds everything to an image.
-    pub fn save<'a>(&'a self, tables: &mut Tables<'a>) {
+    pub fn save<'a>(&'a self, tables: &mut Tables<'a>, spans: &'a Spans) {
         tables.add("records", &self.records);
         tables.add("recorded", &self.has_record);
         tables.add("hashes", &self.command_hashes);
@@ -259,7 +262,7 @@ impl History {
             tables.add_bytes("discover", bytemuck::cast_slice(&rows).to_vec());
             tables.add_bytes("discfile", bytemuck::cast_slice(&files).to_vec());
         }
-        tables.add_bytes("spans", bytemuck::cast_slice(&self.find_spans()).to_vec());
+        tables.add("spans", &spans.0);
         tables.add_bytes("unknown", self.unknown_to_bytes());
         tables.add_bytes("dynfiles", self.dyndeps_to_bytes());
     }
@@ -281,12 +284,14 @@ impl History {
         Some(history)
     }
 
-    fn find_spans(&self) -> Vec<Span> {
+    /// Between which targets the discoverers of each file stand. Cost: one pass over all discovered inputs.
+    #[must_use]
+    pub fn spans(&self) -> Spans {
         let mut spans = Vec::new();
         for target in (0..self.discovered.len()).map(TargetId::new) {
             add_to_spans(&mut spans, target, self.discovered_inputs(target));
         }
-        spans
+        Spans(spans)
     }
 
     /// The discovered inputs without what is no longer used.

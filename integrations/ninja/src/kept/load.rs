@@ -11,7 +11,9 @@ use std::collections::HashMap;
 use std::time::SystemTime;
 use upcheck::collect::{Disk, collect};
 use upcheck::image::{Image, WordReader};
-use upcheck::{Column, FileId, Graph, History, IoCounts, Mtime, Plan, Settled, Snapshot, TargetId};
+use upcheck::{
+    Column, FileId, Graph, History, IoCounts, Mtime, Needs, Plan, Settled, Snapshot, TargetId, path,
+};
 
 /// A build directory, as far as it had to be looked into.
 pub enum Opened {
@@ -58,7 +60,7 @@ pub fn open(
     let needs_logs = requests.iter().any(|request| request.ends_with(b"^"));
     if let Some(images) = images.filter(|_| !needs_logs)
         && let Some(opening) = Opening::begin(disk, options, images)
-        && let Some(opened) = opening.finish(disk, requests.is_empty(), exact)
+        && let Some(opened) = opening.finish(disk, requests, exact)
     {
         return Ok(opened);
     }
@@ -166,16 +168,52 @@ impl<'o> Opening<'o> {
         Some(())
     }
 
-    fn finish(self, disk: &dyn Disk, is_default: bool, exact: bool) -> Option<Opened> {
+    fn finish(self, disk: &dyn Disk, requests: &[Vec<u8>], exact: bool) -> Option<Opened> {
         let mut collected = None;
-        if is_default && !exact && !self.has_grown {
+        let n_targets = if requests.is_empty() { self.report.n_fresh } else { self.n_fresh_among(requests) };
+        let is_default = requests.is_empty();
+        if !exact && !self.has_grown && (is_default || n_targets.is_some()) {
             let snapshot = self.collect(disk)?;
-            if self.is_as_before(&snapshot)? && !self.has_new_stamps {
-                return Some(Opened::Fresh(self.summary(&snapshot)?.into()));
+            if let Some(n_targets) = n_targets
+                && !self.has_new_stamps
+                && self.is_as_before(&snapshot)?
+            {
+                return Some(Opened::Fresh(self.summary(&snapshot, n_targets).into()));
             }
             collected = Some(snapshot);
         }
         self.into_build(disk, is_default, collected).map(|build| Opened::Build(build.into()))
+    }
+
+    /// How many targets these requests need, if everything was fresh at the last check and they need so much of it that
+    /// looking at all of it is the shortest way. Then whatever they need is fresh while nothing looks different.
+    fn n_fresh_among(&self, requests: &[Vec<u8>]) -> Option<usize> {
+        /// The part of all targets from which on everything is looked at.
+        const MUCH: usize = 3;
+        if self.has_grown {
+            return None;
+        }
+        let all = self.report.n_fresh?;
+        let graph = Graph::load(&self.image)?;
+        let facts = Facts::read(&self.image.table("facts")?, graph.files.len(), graph.n_targets())?;
+        let mut roots = Vec::with_capacity(requests.len());
+        for request in requests {
+            let mut path = request.clone();
+            path::canonicalize(&mut path);
+            let file = graph.files.lookup(&path).filter(|file| file.index() < facts.n_known_files)?;
+            roots.push(graph.producer(file)?);
+        }
+        roots.extend(facts.manifest_file.and_then(|file| graph.producer(file)));
+        let needed = Needs::load(&self.image)?.closure(roots);
+        let in_default = self.image.table::<u8>("closure")?;
+        let mut n_targets = 0;
+        for target in graph.targets().filter(|target| needed[target.index()]) {
+            if in_default.get(target.index()) != Some(&1) {
+                return None;
+            }
+            n_targets += usize::from(!graph.flags(target).phony);
+        }
+        (n_targets * MUCH >= all).then_some(n_targets)
     }
 
     /// Asks the disk about everything that the default question needs.
@@ -231,16 +269,16 @@ impl<'o> Opening<'o> {
         })
     }
 
-    fn summary(&self, snapshot: &Snapshot) -> Option<Summary> {
-        Some(Summary {
-            n_targets: self.report.n_fresh?,
+    fn summary(&self, snapshot: &Snapshot, n_targets: usize) -> Summary {
+        Summary {
+            n_targets,
             n_files: snapshot.n_files(),
             counts: snapshot.counts(),
             snapshot: (snapshot.began(), snapshot.ended()),
             version: self.report.version,
             log_version: self.report.log_version,
             warnings: self.report.warnings.clone(),
-        })
+        }
     }
 
     /// The build that the image holds, brought up to date by what was appended to the logs.
@@ -288,7 +326,7 @@ impl<'o> Opening<'o> {
         for (source, stamp) in build.sources.iter_mut().zip(self.stamps) {
             source.stamp = stamp;
         }
-        if is_default {
+        if is_default || collected.is_some() {
             let n_wanted = build.adopt_default_question(disk, &self.image, &mut kept)?;
             kept.n_collected = if collected.is_some() { n_wanted } else { 0 };
             kept.collected = collected;

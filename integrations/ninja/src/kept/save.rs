@@ -7,7 +7,7 @@ use crate::source::{Stamp, digest_of_file};
 use std::io;
 use upcheck::collect::Disk;
 use upcheck::image::{Tables, WordWriter};
-use upcheck::{FileId, Plan, Report, Settled, Snapshot};
+use upcheck::{FileId, Needs, Plan, Report, Settled, Snapshot, Spans};
 
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,11 +126,12 @@ impl Build {
             }
         }
         let requests = self.default_requests().unwrap_or_default();
-        let plan = Plan::new(&self.graph.files, self.wanted.iter().copied());
+        let (plan, needs, spans) = self.derived();
         let closure: Vec<u8> = self.described.iter().map(|is_in| u8::from(*is_in)).collect();
         let mut all = Tables::default();
         self.graph.save(&mut all);
-        self.history.save(&mut all);
+        self.history.save(&mut all, &spans);
+        needs.save(&mut all);
         all.add_bytes("facts", Facts::to_bytes(self));
         all.add_bytes("sources", tables::sources_to_bytes(&self.sources));
         all.add_bytes("strays", tables::strays_to_bytes(&self.logs.stray_records));
@@ -143,6 +144,21 @@ impl Build {
         all.add("depsfile", &self.logs.deps_files);
         all.add("began", std::slice::from_ref(&self.began));
         images.folder.write(&images.name(who, "image"), &all)
+    }
+
+    /// Tables that say what others say, but in the form that a check needs. On three threads, since each takes a pass
+    /// over millions of inputs.
+    fn derived(&self) -> (Plan, Needs, Spans) {
+        std::thread::scope(|scope| {
+            let plan = scope.spawn(|| Plan::new(&self.graph.files, self.wanted.iter().copied()));
+            let needs = scope.spawn(|| Needs::new(&self.graph, &self.history));
+            let spans = self.history.spans();
+            let joined = plan.join().and_then(|plan| Ok((plan, needs.join()?)));
+            match joined {
+                Ok((plan, needs)) => (plan, needs, spans),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
     }
 
     fn write_state(
