@@ -233,7 +233,7 @@ fn try_answer(
     let is_from_image = build.is_from_image();
     if let Some((images, is_kept)) = images.zip(is_kept.as_mut()) {
         let last = settled.as_ref().map(|settled| LastCheck { settled, report: &report });
-        let saved = build.save(&disk, images, &snapshot, last).expect("an image");
+        let saved = build.save(&disk, images, &snapshot, last, None).expect("an image");
         **is_kept = is_from_image || saved != Saved::Nothing;
     }
     Ok((details, is_from_image))

@@ -15,7 +15,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use upcheck::collect::{Disk, os_disk};
 use upcheck::{FileId, Graph, Report, Settled, Snapshot};
-use upcheck_ninja::{Build, Error, Images, LastCheck, Opened, Options, Saved, Summary, dry_run};
+use upcheck_ninja::{
+    Build, Draft, DryRun, Error, Images, LastCheck, Opened, Options, Saved, Summary, dry_run,
+};
 
 /// Why there is no answer. The text for people.
 pub(crate) struct Trouble(pub(crate) String);
@@ -72,24 +74,19 @@ fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
     if args.exact || args.commands {
         build.load_rules(&disk)?;
     }
-    let mut settled = None;
-    let (report, stopped_at_manifest) = if args.exact {
-        let run = dry_run(&build, &disk, &snapshot, requests, args.targets.is_empty())?;
-        (run.report, run.stopped_at_manifest)
-    } else {
-        let requests = requests?;
-        let decision = build.decide(&snapshot, &requests)?;
-        if images.is_some() && args.targets.is_empty() {
-            settled = Some(Settled::new(&decision));
-        }
-        let says_only_verdict = args.quiet && !Report::is_all_fresh(&decision, build.graph());
-        // One stale target is all that has to be known then.
-        let verdict = || Report { n_targets: 1, n_stale: 1, ..Report::default() };
-        (if says_only_verdict { verdict() } else { build.report(&decision) }, false)
-    };
+    let is_default = args.targets.is_empty() && !args.exact;
+    let draft = images.as_ref().and_then(|images| Some((build.draft_image(&disk, is_default)?, images)));
+    let (judged, draft) = std::thread::scope(|scope| {
+        // Most of writing is waiting for memory that the kernel clears.
+        let (build, disk) = (&build, &disk);
+        let writer = draft.map(|(draft, images)| scope.spawn(move || draft.write(build, images)));
+        let judged = judge(build, disk, &snapshot, requests, args);
+        (judged, writer.map(|writer| writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
+    });
+    let Judged { report, stopped_at_manifest, settled } = judged?;
     let exit = if report.is_fresh() { Exit::Fresh } else { Exit::Stale };
     let last = settled.as_ref().map(|settled| LastCheck { settled, report: &report });
-    let image = save(common, images.as_ref(), &disk, &mut build, &snapshot, last);
+    let image = save(common, images.as_ref(), &disk, &mut build, &snapshot, last, draft);
     if args.quiet {
         return Ok(exit);
     }
@@ -108,6 +105,37 @@ fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
     };
     print_answer(common, &answer)?;
     Ok(exit)
+}
+
+/// What a check comes to.
+struct Judged {
+    report: Report,
+    stopped_at_manifest: bool,
+    /// What the next check can go on from.
+    settled: Option<Settled>,
+}
+
+fn judge(
+    build: &Build,
+    disk: &dyn Disk,
+    snapshot: &Snapshot,
+    requests: Result<Vec<FileId>, Error>,
+    args: &CheckArgs,
+) -> Result<Judged, Trouble> {
+    if args.exact {
+        let run = dry_run(build, disk, snapshot, requests, args.targets.is_empty())?;
+        let DryRun { report, stopped_at_manifest } = run;
+        return Ok(Judged { report, stopped_at_manifest, settled: None });
+    }
+    let decision = build.decide(snapshot, &requests?)?;
+    let report = if args.quiet && !Report::is_all_fresh(&decision, build.graph()) {
+        // One stale target is all that has to be known.
+        Report { n_targets: 1, n_stale: 1, ..Report::default() }
+    } else {
+        build.report(&decision)
+    };
+    let settled = args.targets.is_empty().then(|| Settled::new(&decision));
+    Ok(Judged { report, stopped_at_manifest: false, settled })
 }
 
 /// Nothing differs from the last check, and everything was fresh then.
@@ -148,9 +176,10 @@ fn save(
     build: &mut Build,
     snapshot: &Snapshot,
     last: Option<LastCheck<'_>>,
+    draft: Option<Draft>,
 ) -> &'static str {
     let Some(images) = images else { return "none" };
-    match build.save(disk, images, snapshot, last) {
+    match build.save(disk, images, snapshot, last, draft) {
         Ok(Saved::Nothing) if build.is_from_image() => "used",
         Ok(Saved::Nothing) => "none",
         Ok(Saved::State) => "updated",
@@ -185,7 +214,7 @@ fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
         Format::Jsonl => why.print_lines(out, &requests),
     })?;
     let exit = if why.is_fresh(&requests) { Exit::Fresh } else { Exit::Stale };
-    save(common, images.as_ref(), &disk, &mut build, &snapshot, None);
+    save(common, images.as_ref(), &disk, &mut build, &snapshot, None, None);
     Ok(exit)
 }
 

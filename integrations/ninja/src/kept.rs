@@ -18,7 +18,7 @@ mod save;
 mod tables;
 
 pub use load::{Opened, Summary, open};
-pub use save::{LastCheck, Saved};
+pub use save::{Draft, LastCheck, Saved};
 
 use crate::build::Build;
 use crate::source::{Stamp, digest};

@@ -28,13 +28,30 @@ pub struct LastCheck<'a> {
     pub report: &'a Report,
 }
 
+/// An image that is going to be written.
+pub struct Draft {
+    depfile_of: Vec<u32>,
+    depfile_stamps: Vec<Stamp>,
+    written: Option<io::Result<u64>>,
+}
+
+impl Draft {
+    /// Writes it. How that went is told by [`Build::save`].
+    #[must_use]
+    pub fn write(mut self, build: &Build, images: &Images) -> Self {
+        self.written = Some(build.write_image(images, &self));
+        self
+    }
+}
+
 /// While less than this was appended to the logs since, an image is not made again. Bytes.
 const FEW_APPENDED: u64 = 1 << 20;
 /// While fewer depfiles than this changed since, an image is not made again.
 const FEW_DEPFILES: usize = 1000;
 
 impl Build {
-    /// Keeps what this check has found out for the next one. `last`: the decision, if it was about the default question
+    /// Keeps what this check has found out for the next one. `draft`: what [`Build::draft_image`] made, if anybody asked
+    /// for it. `last`: the decision, if it was about the default question
     /// and looked past what stood in the way. Writes nothing where the next check would gain nothing.
     ///
     /// # Errors
@@ -45,6 +62,7 @@ impl Build {
         images: &Images,
         snapshot: &Snapshot,
         last: Option<LastCheck<'_>>,
+        draft: Option<Draft>,
     ) -> io::Result<Saved> {
         let who = tables::who(images, &self.options.manifest_path(), self.options.version);
         if let Some(kept) = &self.kept {
@@ -65,16 +83,47 @@ impl Build {
             if !self.digest_logs_again(disk) {
                 return Ok(Saved::Nothing);
             }
-            let id = self.write_image(images, &who)?;
+            let draft = self.draft();
+            let id = self.write_image(images, &draft)?;
             self.write_state(images, &who, id, snapshot, Some(last))?;
             return Ok(Saved::Image);
         }
-        if !self.describe_all(disk, last.is_some()) {
-            return Ok(Saved::Nothing);
-        }
-        let id = self.write_image(images, &who)?;
+        let draft = match draft {
+            Some(draft) => draft,
+            None => match self.draft_image(disk, last.is_some()) {
+                Some(draft) => draft,
+                None => return Ok(Saved::Nothing),
+            },
+        };
+        let id = match draft.written {
+            Some(written) => written?,
+            None => self.write_image(images, &draft)?,
+        };
         self.write_state(images, &who, id, snapshot, last)?;
         Ok(Saved::Image)
+    }
+
+    /// Finds out what is still missing for an image of a build directory that was read as a whole. It can then be written
+    /// by [`Draft::write`] while the decision is made, and be handed to [`Build::save`]. `None` where there is nothing
+    /// to write. `is_default`: whether the default question is what was described.
+    pub fn draft_image(&mut self, disk: &dyn Disk, is_default: bool) -> Option<Draft> {
+        if self.is_kept() || !self.describe_all(disk, is_default) {
+            return None;
+        }
+        Some(self.draft())
+    }
+
+    fn draft(&mut self) -> Draft {
+        let (depfile_of, depfile_stamps) = tables::depfile_tables(self);
+        for target in self.graph.targets() {
+            match depfile_of.get(target.index()) {
+                Some(&file) if file != super::NO_FILE && self.described[target.index()] => {
+                    self.want(FileId::new(file as usize));
+                }
+                _ => {}
+            }
+        }
+        Draft { depfile_of, depfile_stamps, written: None }
     }
 
     fn log_bytes(&self) -> u64 {
@@ -115,16 +164,8 @@ impl Build {
         described.is_ok()
     }
 
-    fn write_image(&mut self, images: &Images, who: &[u8]) -> io::Result<u64> {
-        let (depfile_of, depfile_stamps) = tables::depfile_tables(self);
-        for target in self.graph.targets() {
-            match depfile_of.get(target.index()) {
-                Some(&file) if file != super::NO_FILE && self.described[target.index()] => {
-                    self.want(FileId::new(file as usize));
-                }
-                _ => {}
-            }
-        }
+    fn write_image(&self, images: &Images, draft: &Draft) -> io::Result<u64> {
+        let who = tables::who(images, &self.options.manifest_path(), self.options.version);
         let requests = self.default_requests().unwrap_or_default();
         let (plan, needs, spans) = self.derived();
         let closure: Vec<u8> = self.described.iter().map(|is_in| u8::from(*is_in)).collect();
@@ -139,11 +180,11 @@ impl Build {
         all.add("requests", &requests);
         plan.save(&mut all);
         all.add("closure", &closure);
-        all.add("depfile", &depfile_of);
-        all.add("depstamp", &depfile_stamps);
+        all.add("depfile", &draft.depfile_of);
+        all.add("depstamp", &draft.depfile_stamps);
         all.add("depsfile", &self.logs.deps_files);
         all.add("began", std::slice::from_ref(&self.began));
-        images.folder.write(&images.name(who, "image"), &all)
+        images.folder.write(&images.name(&who, "image"), &all)
     }
 
     /// Tables that say what others say, but in the form that a check needs. On three threads, since each takes a pass
