@@ -27,8 +27,9 @@ impl Slot {
         Self((hash & !u64::from(u32::MAX)) | u64::from(narrow(file.index() + 1)))
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
     fn file(self) -> Option<FileId> {
-        let number = (self.0 & u64::from(u32::MAX)) as usize;
+        let number = self.0 as u32 as usize;
         number.checked_sub(1).map(FileId::new)
     }
 
@@ -37,7 +38,7 @@ impl Slot {
         (self.0 ^ hash) >> 32 == 0
     }
 
-    /// Where the path belongs in a table of `1 << bits` slots.
+    /// Where the path belongs in a table of so many slots.
     fn home(hash: u64, n_slots: usize) -> usize {
         // The upper half: it is all that a slot still knows when the table grows.
         ((hash >> 32) as usize) & (n_slots - 1)

@@ -68,9 +68,8 @@ impl Flags {
 
     fn bits(self) -> u8 {
         let Self { phony, restat, generator } = self;
-        u8::from(phony) * Self::PHONY
-            | u8::from(restat) * Self::RESTAT
-            | u8::from(generator) * Self::GENERATOR
+        let bit = |is_set, bit| if is_set { bit } else { 0 };
+        bit(phony, Self::PHONY) | bit(restat, Self::RESTAT) | bit(generator, Self::GENERATOR)
     }
 
     fn from_bits(bits: u8) -> Self {

@@ -215,7 +215,9 @@ fn large() -> Kind {
 fn no_system_call_creates_or_changes_anything() {
     let mut n_calls = 0;
     for Kind { name, space, .. } in std::iter::once(large()).chain(every_kind()) {
-        for question in ["--threads 4", "--exact --commands", "why a --format json"] {
+        for question in
+            ["--no-image --threads 4", "--no-image --exact --commands", "why --no-image a --format json"]
+        {
             let Some(calls) = system_calls(&space, tools::upcheck(), question) else {
                 not_tested("system calls; this needs strace, and permission to trace");
                 return;
@@ -232,7 +234,9 @@ fn there_are_no_more_threads_than_were_asked_for() {
     let space = large().space;
     let mut n_started = Vec::new();
     for threads in [1, 2, 8] {
-        let Some(calls) = system_calls(&space, tools::upcheck(), &format!("-q --threads {threads}")) else {
+        let Some(calls) =
+            system_calls(&space, tools::upcheck(), &format!("-q --no-image --threads {threads}"))
+        else {
             not_tested("the number of threads; this needs strace, and permission to trace");
             return;
         };

@@ -44,12 +44,12 @@ pub(crate) struct Common {
     /// Whose rules to follow (1.11, 1.12 or 1.13) instead of those of the ninja that wrote the log
     #[arg(long, value_name = "X.Y", global = true, value_parser = NinjaVersion::parse)]
     pub(crate) ninja_version: Option<NinjaVersion>,
-    /// The most threads to use; 0 for one per core
+    /// The most threads to use; 0 for one per core, and more while a disk is slow
     #[arg(long, value_name = "N", global = true, default_value_t = 0, hide_default_value = true)]
     pub(crate) threads: usize,
     /// Where to keep what speeds up the next check, instead of the user's cache folder
     #[arg(long, value_name = "DIR", global = true, env = "UPCHECK_CACHE_DIR", hide_env_values = true)]
-    pub(crate) image_dir: Option<PathBuf>,
+    pub(crate) image_dir: Option<OsString>,
     /// Keep nothing for the next check, and use nothing that was kept
     #[arg(long, global = true)]
     pub(crate) no_image: bool,

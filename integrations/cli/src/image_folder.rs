@@ -11,7 +11,7 @@ pub(crate) fn images(common: &Common) -> Option<Images> {
     if common.no_image {
         return None;
     }
-    let told = common.image_dir.clone().filter(|folder| !folder.as_os_str().is_empty());
+    let told = common.image_dir.clone().filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let folder = told.or_else(default_folder)?;
     let place = std::fs::canonicalize(&common.directory).ok()?;
     Some(Images::new(folder, bytes_of(place.into_os_string())))

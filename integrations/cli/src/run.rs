@@ -77,6 +77,9 @@ fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
     let is_default = args.targets.is_empty() && !args.exact;
     let draft = images.as_ref().and_then(|images| Some((build.draft_image(&disk, is_default)?, images)));
     let (judged, draft) = std::thread::scope(|scope| {
+        if common.threads == 1 {
+            return (judge(&build, &disk, &snapshot, requests, args), draft.map(|(draft, _)| draft));
+        }
         // Most of writing is waiting for memory that the kernel clears.
         let (build, disk) = (&build, &disk);
         let writer = draft.map(|(draft, images)| scope.spawn(move || draft.write(build, images)));
@@ -186,7 +189,8 @@ fn save(
         Ok(Saved::Image) => "made",
         Err(error) => {
             // Somebody who names a folder wants to know. A home that cannot be written to is no news.
-            if let Some(folder) = &common.image_dir {
+            if let Some(folder) = common.image_dir.as_ref().filter(|folder| !folder.is_empty()) {
+                let folder = Path::new(folder);
                 let cause = upcheck_ninja::os_message(&error);
                 warn(common, &[format!("keeping an image in '{}': {cause}", folder.display())]);
             }
@@ -198,9 +202,9 @@ fn save(
 fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
     let disk = open(common)?;
     let images = images(common);
-    let mut build = match load(common, &disk, images.as_ref(), &args.targets, false)? {
+    let mut build = match load(common, &disk, images.as_ref(), &args.targets, true)? {
         Opened::Build(build) => build,
-        Opened::Fresh(_) => unreachable!("only for the default question, and this one names targets"),
+        Opened::Fresh(_) => unreachable!("a build was wanted"),
     };
     let requests = requests(&build, &args.targets)?;
     build.describe(&disk, &requests)?;
@@ -230,7 +234,7 @@ fn load(
     disk: &dyn Disk,
     images: Option<&Images>,
     targets: &[OsString],
-    exact: bool,
+    has_to_build: bool,
 ) -> Result<Opened, Trouble> {
     let options = Options {
         manifest: bytes_of(common.file.as_os_str().to_owned()),
@@ -238,7 +242,7 @@ fn load(
         threads: common.threads,
     };
     let targets: Vec<_> = targets.iter().cloned().map(bytes_of).collect();
-    upcheck_ninja::open(disk, &options, images, &targets, exact).map_err(|error| {
+    upcheck_ninja::open(disk, &options, images, &targets, has_to_build).map_err(|error| {
         let mut message = error.to_string();
         if let Error::Read { cause, .. } = &error
             && cause.kind() == io::ErrorKind::NotFound

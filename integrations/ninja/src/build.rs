@@ -281,7 +281,7 @@ impl Build {
             if let Stat::Unreadable(errno) = snapshot.stat(file) {
                 return Err(self.explain_stop(&Stop::Unreadable { path: file, errno }));
             }
-            let shown = String::from_utf8_lossy(&self.graph.files.path(file));
+            let shown = String::from_utf8_lossy(self.graph.files.path(file));
             return Err(Error::Refused(format!("'{shown}' missing and no known rule to make it")));
         }
         Ok(decision)
@@ -326,7 +326,7 @@ impl Build {
 
     /// What ninja would say about what stopped a walk.
     pub(crate) fn explain_stop(&self, stop: &Stop) -> Error {
-        let shown = |file: FileId| String::from_utf8_lossy(&self.graph.files.path(file)).into_owned();
+        let shown = |file: FileId| String::from_utf8_lossy(self.graph.files.path(file)).into_owned();
         Error::Refused(match stop {
             Stop::Cycle(files) => {
                 let names: Vec<_> = files.iter().map(|&file| shown(file)).collect();

@@ -312,7 +312,8 @@ impl<'a> Ground<'a> {
         contenders.extend([self.ninja(Ninja::V1_13, &[]), self.ninja(Ninja::V1_11, &[])]);
         contenders.extend(self.floors()?);
         contenders.extend(self.rivals(wishes));
-        Ok(self.race(case, wishes, "nothing to do, before there is an image", contenders))
+        let race = self.race(case, wishes, "nothing to do, before there is an image", contenders);
+        Ok(Race { image_dir: None, ..race })
     }
 
     fn cold(&self, case: Case, wishes: &Wishes<'_>) -> Result<Race, String> {

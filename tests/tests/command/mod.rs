@@ -68,20 +68,24 @@ impl Ran {
     }
 }
 
-/// The command, in a directory, with an environment of which the output does not depend.
+/// The command, in a directory, with an environment of which the output does not depend, and where no image can be kept.
 pub(crate) fn upcheck_in(directory: &Path) -> Command {
     let mut command = Command::new(tools::upcheck());
     command.current_dir(directory).env("TZ", "UTC").env("LC_ALL", "C");
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"] {
+    command.env("HOME", "/dev/null");
+    let unwanted = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"];
+    for name in unwanted.into_iter().chain(["XDG_CACHE_HOME", "UPCHECK_CACHE_DIR"]) {
         command.env_remove(name);
     }
     command
 }
 
-/// Runs `upcheck ARGS` in a build directory.
+/// Runs `upcheck ARGS` in a build directory, with the image that an earlier run there has left.
 #[track_caller]
 pub(crate) fn upcheck(space: &Space, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
-    Ran::new(upcheck_in(space.path()).args(args).output().expect("upcheck starts"))
+    let mut command = upcheck_in(space.path());
+    command.env("UPCHECK_CACHE_DIR", space.images());
+    Ran::new(command.args(args).output().expect("upcheck starts"))
 }
 
 /// Runs `upcheck` with arguments separated by spaces.

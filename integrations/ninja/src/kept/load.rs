@@ -44,8 +44,8 @@ pub struct Summary {
 
 /// Opens the build directory at the disk's base, with the help of an image if there is one that can be used.
 ///
-/// `requests`: what is going to be asked, none for the default question. `exact`: whether
-/// [`dry_run`](crate::dry_run) is.
+/// `requests`: what is going to be asked, none for the default question. `has_to_build`: whether a [`Build`] is wanted
+/// in any case, because there is more to be asked than what is stale.
 ///
 /// # Errors
 /// Those of [`Build::load`].
@@ -54,13 +54,13 @@ pub fn open(
     options: &Options,
     images: Option<&Images>,
     requests: &[Vec<u8>],
-    exact: bool,
+    has_to_build: bool,
 ) -> Result<Opened, Error> {
     // What a header was discovered by stands in the deps log alone.
     let needs_logs = requests.iter().any(|request| request.ends_with(b"^"));
     if let Some(images) = images.filter(|_| !needs_logs)
         && let Some(opening) = Opening::begin(disk, options, images)
-        && let Some(opened) = opening.finish(disk, requests, exact)
+        && let Some(opened) = opening.finish(disk, requests, has_to_build)
     {
         return Ok(opened);
     }
@@ -168,11 +168,11 @@ impl<'o> Opening<'o> {
         Some(())
     }
 
-    fn finish(self, disk: &dyn Disk, requests: &[Vec<u8>], exact: bool) -> Option<Opened> {
+    fn finish(self, disk: &dyn Disk, requests: &[Vec<u8>], has_to_build: bool) -> Option<Opened> {
         let mut collected = None;
         let n_targets = if requests.is_empty() { self.report.n_fresh } else { self.n_fresh_among(requests) };
         let is_default = requests.is_empty();
-        if !exact && !self.has_grown && (is_default || n_targets.is_some()) {
+        if !has_to_build && !self.has_grown && (is_default || n_targets.is_some()) {
             let snapshot = self.collect(disk)?;
             if let Some(n_targets) = n_targets
                 && !self.has_new_stamps

@@ -187,9 +187,13 @@ impl Build {
         images.folder.write(&images.name(&who, "image"), &all)
     }
 
-    /// Tables that say what others say, but in the form that a check needs. On three threads, since each takes a pass
-    /// over millions of inputs.
+    /// Tables that say what others say, but in the form that a check needs. Each takes a pass over what can be millions
+    /// of inputs.
     fn derived(&self) -> (Plan, Needs, Spans) {
+        if self.options.n_threads() == 1 {
+            let plan = Plan::new(&self.graph.files, self.wanted.iter().copied());
+            return (plan, Needs::new(&self.graph, &self.history), self.history.spans());
+        }
         std::thread::scope(|scope| {
             let plan = scope.spawn(|| Plan::new(&self.graph.files, self.wanted.iter().copied()));
             let needs = scope.spawn(|| Needs::new(&self.graph, &self.history));
