@@ -3,7 +3,7 @@
 use super::tables::{self, Facts};
 use super::{Images, Looked, MISSING, PRESENT, UNASKED};
 use crate::build::Build;
-use crate::source::{Stamp, digest_of_file};
+use crate::source::{Source, Stamp, digest_of_file};
 use std::io;
 use upcheck::collect::Disk;
 use upcheck::image::{Tables, WordWriter};
@@ -110,7 +110,9 @@ impl Build {
         if self.is_kept() || !self.describe_all(disk, is_default) {
             return None;
         }
-        Some(self.draft())
+        // Such an image could never be used.
+        let is_known = |source: &Source| source.stamp != Stamp::UNKNOWN;
+        self.sources.iter().all(is_known).then(|| self.draft())
     }
 
     fn draft(&mut self) -> Draft {

@@ -11,6 +11,8 @@ use upcheck::{FileId, Record, TargetId, narrow};
 /// What names an image: the build directory, and how it was asked about.
 pub(super) fn who(images: &Images, manifest: &[u8], version: Option<NinjaVersion>) -> Vec<u8> {
     let mut words = WordWriter::default();
+    // Another release may read the same files in another way.
+    words.text(env!("CARGO_PKG_VERSION").as_bytes());
     words.text(&images.place);
     words.text(manifest);
     words.text(version.map_or(String::new(), |version| version.to_string()).as_bytes());
