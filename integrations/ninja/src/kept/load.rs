@@ -11,7 +11,10 @@ use std::collections::HashMap;
 use std::time::SystemTime;
 use upcheck::collect::{Disk, collect};
 use upcheck::image::{Image, WordReader};
-use upcheck::{Column, FileId, Graph, History, IoCounts, Mtime, Plan, Settled, Snapshot, TargetId};
+use upcheck::{
+    Column, Dyndep, FileId, FileTable, Graph, History, IoCounts, Mtime, Plan, Settled, Snapshot, Stat,
+    TargetId,
+};
 
 /// A build directory, as far as it had to be looked into.
 pub enum Opened {
@@ -150,8 +153,11 @@ impl<'o> Opening<'o> {
                 Checked::Same => {}
                 Checked::Changed => return None,
                 Checked::SameContent(stamp) => {
+                    // What is too young to prove anything, and still will be, is no news.
+                    self.has_new_stamps |= stamp != known || !stamp.is_racy(self.began);
                     self.stamps[index] = stamp;
-                    self.has_new_stamps = true;
+                    // The last check may have read more of it than the image knows of, and than there is now.
+                    self.has_grown |= source.can_grow && known != source.stamp;
                 }
                 Checked::Grown(stamp) => {
                     self.stamps[index] = stamp;
@@ -169,28 +175,46 @@ impl<'o> Opening<'o> {
     fn finish(self, disk: &dyn Disk, is_default: bool, exact: bool) -> Option<Opened> {
         let mut collected = None;
         if is_default && !exact && !self.has_grown {
-            let snapshot = self.collect(disk)?;
-            if self.is_as_before(&snapshot)? && !self.has_new_stamps {
-                return Some(Opened::Fresh(self.summary(&snapshot)?.into()));
+            let plan = Plan::load(&self.image)?;
+            let snapshot = collect(disk, &plan, self.options.threads);
+            let more = self.collect_more(disk)?;
+            if self.is_as_before(&plan, &snapshot, &more)? && !self.has_new_stamps {
+                return Some(Opened::Fresh(self.summary(&snapshot, &more)?.into()));
             }
             collected = Some(snapshot);
         }
         self.into_build(disk, is_default, collected).map(|build| Opened::Build(build.into()))
     }
 
-    /// Asks the disk about everything that the default question needs.
-    fn collect(&self, disk: &dyn Disk) -> Option<Snapshot> {
-        Some(collect(disk, &Plan::load(&self.image)?, self.options.threads))
+    /// Asks the disk about what the last check needed beside what the image plans for.
+    fn collect_more(&self, disk: &dyn Disk) -> Option<Snapshot> {
+        let bytes = self.state.table::<u8>("more")?;
+        let more = tables::more(&bytes, looked(&self.state)?.statuses.len())?;
+        let mut files = FileTable::default();
+        for (_, path) in &more {
+            files.intern(path);
+        }
+        let plan = Plan::new(&files, files.ids());
+        let found = collect(disk, &plan, self.options.threads);
+        let mut stats = Vec::new();
+        for (file, path) in &more {
+            stats.resize(stats.len().max(file.index() + 1), Stat::Unknown);
+            stats[file.index()] = files.lookup(path).map_or(Stat::Unknown, |at| found.stat(at));
+        }
+        Some(Snapshot::new(stats, found.began(), found.ended(), found.counts()))
     }
 
     /// Whether everything was fresh, and looks as it did then.
-    fn is_as_before(&self, snapshot: &Snapshot) -> Option<bool> {
+    fn is_as_before(&self, plan: &Plan, snapshot: &Snapshot, more: &Snapshot) -> Option<bool> {
         if self.report.n_fresh.is_none() {
             return Some(false);
         }
+        let stat = |file| match snapshot.stat(file) {
+            Stat::Unknown => more.stat(file),
+            stat => stat,
+        };
         let looked = looked(&self.state)?;
-        let n_files = looked.mtimes.len();
-        Some(looked.changed(snapshot, n_files).is_empty() && self.depfiles_are_as_before(snapshot)?)
+        Some(looked.is_as_before(plan.n_known(), stat) && self.depfiles_are_as_before(snapshot)?)
     }
 
     fn depfiles_are_as_before(&self, snapshot: &Snapshot) -> Option<bool> {
@@ -221,6 +245,7 @@ impl<'o> Opening<'o> {
             again: tables::again(&self.state.table("again")?, n_targets.max(1))?,
             default_requests: self.image.table("requests")?,
             before: None,
+            n_planned: 0,
             n_collected: 0,
             collected: None,
             unchecked: Vec::new(),
@@ -231,12 +256,14 @@ impl<'o> Opening<'o> {
         })
     }
 
-    fn summary(&self, snapshot: &Snapshot) -> Option<Summary> {
+    fn summary(&self, snapshot: &Snapshot, more: &Snapshot) -> Option<Summary> {
+        let mut counts = snapshot.counts();
+        counts.add(more.counts());
         Some(Summary {
             n_targets: self.report.n_fresh?,
-            n_files: snapshot.n_files(),
-            counts: snapshot.counts(),
-            snapshot: (snapshot.began(), snapshot.ended()),
+            n_files: snapshot.n_files() + more.n_files(),
+            counts,
+            snapshot: (snapshot.began(), more.ended().max(snapshot.ended())),
             version: self.report.version,
             log_version: self.report.log_version,
             warnings: self.report.warnings.clone(),
@@ -290,6 +317,7 @@ impl<'o> Opening<'o> {
         }
         if is_default {
             let n_wanted = build.adopt_default_question(disk, &self.image, &mut kept)?;
+            kept.n_planned = n_wanted;
             kept.n_collected = if collected.is_some() { n_wanted } else { 0 };
             kept.collected = collected;
         }
@@ -305,10 +333,14 @@ fn looked(state: &Image) -> Option<Looked> {
 
 impl Build {
     fn know_dyndep_producers(&mut self) {
-        let dyndeps: Vec<_> = self.history.dyndeps().map(|(file, dyndep)| (file, dyndep.clone())).collect();
-        for (file, dyndep) in dyndeps {
-            // Nothing is wanted yet, so nothing is reached.
-            self.take_dyndep(file, dyndep, &mut Vec::new());
+        // Records of their outputs are in the history already, and newer than those among the strays.
+        for (_, dyndep) in self.history.dyndeps() {
+            let Dyndep::Loaded(entries) = dyndep else { continue };
+            for entry in entries {
+                for &output in &entry.outputs {
+                    self.dyndep_producers.entry(output).or_insert(entry.target);
+                }
+            }
         }
     }
 
