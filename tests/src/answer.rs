@@ -162,8 +162,8 @@ fn answer(space: &Space, version: Ninja, question: &Question, exact: bool) -> An
 }
 
 /// All that an answer says, with paths for numbers.
-#[derive(Debug, PartialEq, Eq)]
-struct Details {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Details {
     commands: BTreeSet<String>,
     stale: Vec<String>,
     root_causes: Vec<String>,
@@ -171,9 +171,17 @@ struct Details {
     warnings: BTreeSet<String>,
 }
 
+impl Details {
+    /// Whether nothing is stale.
+    #[must_use]
+    pub fn is_fresh(&self) -> bool {
+        self.stale.is_empty()
+    }
+}
+
 /// The real disk at a later hour: no stamp is so young that it proves nothing, so that images are trusted as far as they
 /// ever are.
-struct Later<D>(D);
+pub struct Later<D>(pub D);
 
 impl<D: Disk> Disk for Later<D> {
     fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
@@ -199,31 +207,73 @@ fn try_answer(
     version: Ninja,
     question: &Question,
     exact: bool,
-    mut is_kept: Option<&mut bool>,
+    is_kept: Option<&mut bool>,
 ) -> Result<(Details, bool), Error> {
     let disk = Later(os_disk(space.path()).expect("the space is there"));
+    let images = images(space);
+    let asked = ask(&disk, version, question, exact, is_kept.is_some().then_some(&images))?;
+    if let Some(is_kept) = is_kept {
+        *is_kept = asked.is_from_image || asked.saved != Saved::Nothing;
+    }
+    Ok((asked.details, asked.is_from_image))
+}
+
+/// Where images of a space are kept.
+#[must_use]
+pub fn images(space: &Space) -> Images {
+    Images::new(space.images(), space.path().as_os_str().as_encoded_bytes().to_vec())
+}
+
+/// An answer, and what became of the image.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The answer.
+    pub details: Details,
+    /// Whether it came from an image.
+    pub is_from_image: bool,
+    /// Whether the image alone was enough.
+    pub is_at_once: bool,
+    /// What was kept for the next question.
+    pub saved: Saved,
+}
+
+/// Asks as the command does, with the help of images or without.
+///
+/// # Errors
+/// What the command would say instead of an answer.
+///
+/// # Panics
+/// When no image can be written.
+pub fn ask(
+    disk: &dyn Disk,
+    version: Ninja,
+    question: &Question,
+    exact: bool,
+    images: Option<&Images>,
+) -> Result<Asked, Error> {
     let mut options = Options { version: Some(version.rules()), ..Options::default() };
     if let Some(file) = &question.file {
         options.manifest = file.clone().into_bytes();
     }
-    let images = Images::new(space.images(), space.path().as_os_str().as_encoded_bytes().to_vec());
-    let images = is_kept.is_some().then_some(&images);
     let targets: Vec<_> = question.targets.iter().map(|target| target.clone().into_bytes()).collect();
-    let mut build = match upcheck_ninja::open(&disk, &options, images, &targets, exact)? {
+    let mut build = match upcheck_ninja::open(disk, &options, images, &targets, exact)? {
         Opened::Build(build) => build,
-        Opened::Fresh(summary) => return Ok((fresh(&summary), true)),
+        Opened::Fresh(summary) => {
+            let details = fresh(&summary);
+            return Ok(Asked { details, is_from_image: true, is_at_once: true, saved: Saved::Nothing });
+        }
     };
     let requests = if targets.is_empty() {
         build.default_requests()
     } else {
         targets.iter().map(|target| build.resolve(target)).collect()
     };
-    build.describe(&disk, requests.as_deref().unwrap_or_default())?;
-    let snapshot = build.collect(&disk);
-    build.load_rules(&disk)?;
+    build.describe(disk, requests.as_deref().unwrap_or_default())?;
+    let snapshot = build.collect(disk);
+    build.load_rules(disk)?;
     let mut settled = None;
     let report = if exact {
-        dry_run(&build, &disk, &snapshot, requests, targets.is_empty())?.report
+        dry_run(&build, disk, &snapshot, requests, targets.is_empty())?.report
     } else {
         let decision = build.decide(&snapshot, &requests?)?;
         settled = targets.is_empty().then(|| Settled::new(&decision));
@@ -231,12 +281,12 @@ fn try_answer(
     };
     let details = details(&build, &report)?;
     let is_from_image = build.is_from_image();
-    if let Some((images, is_kept)) = images.zip(is_kept.as_mut()) {
+    let mut saved = Saved::Nothing;
+    if let Some(images) = images {
         let last = settled.as_ref().map(|settled| LastCheck { settled, report: &report });
-        let saved = build.save(&disk, images, &snapshot, last, None).expect("an image");
-        **is_kept = is_from_image || saved != Saved::Nothing;
+        saved = build.save(disk, images, &snapshot, last, None).expect("an image");
     }
-    Ok((details, is_from_image))
+    Ok(Asked { details, is_from_image, is_at_once: false, saved })
 }
 
 fn fresh(summary: &Summary) -> Details {

@@ -52,8 +52,8 @@ impl Settled {
             order: image.table("order")?,
         };
         let n_targets = graph.n_targets();
-        let fits = settled.files.len() <= graph.files.len()
-            && settled.targets.len() == n_targets
+        // Files may have become known since, or may be about to: that of each output is looked up when it is needed.
+        let fits = settled.targets.len() == n_targets
             && settled.order.iter().all(|target| target.index() < n_targets);
         fits.then_some(settled)
     }
@@ -91,7 +91,7 @@ impl<'a> Decision<'a> {
         let mut decision = Self::new(graph, history, snapshot, Mode::LookPast);
         decision.load_all_dyndeps().ok()?;
         let affected = decision.affected(before, changed);
-        decision.settle_others(before, &affected);
+        decision.settle_others(before, &affected)?;
         for &target in before.order.iter().filter(|target| affected[target.index()]) {
             let Some(&output) = graph.outputs(target).first() else { continue };
             // A cycle is better told by a walk from the beginning.
@@ -138,16 +138,21 @@ impl<'a> Decision<'a> {
                 && any(self.history.discovered_inputs(target)))
     }
 
-    /// Takes over what is known of the targets that are not affected.
-    fn settle_others(&mut self, before: &Settled, affected: &[bool]) {
+    /// Takes over what is known of the targets that are not affected. `None` where it does not say enough.
+    fn settle_others(&mut self, before: &Settled, affected: &[bool]) -> Option<()> {
         const KEPT: u8 = F_SETTLED | F_DIRTY | F_CERTAIN | F_NOT_READY;
         for &target in before.order.iter().filter(|target| !affected[target.index()]) {
             self.targets[target.index()] |= before.targets[target.index()] & !T_IN_STACK;
-            self.each_output(target, |decision, output| {
-                let known = before.files.get(output.index()).copied().unwrap_or(0);
-                decision.files[output.index()] |= known & KEPT;
+            let mut is_known = true;
+            self.each_output(target, |decision, output| match before.files.get(output.index()) {
+                Some(known) => decision.files[output.index()] |= known & KEPT,
+                None => is_known = false,
             });
+            if !is_known {
+                return None;
+            }
             self.order.push(target);
         }
+        Some(())
     }
 }

@@ -64,6 +64,8 @@ pub(crate) struct Kept {
     default_requests: Column<FileId>,
     /// What the last check found.
     before: Option<Before>,
+    /// How many of the wanted files the image's plan has.
+    n_planned: usize,
     /// How many of the wanted files were asked for.
     n_collected: usize,
     collected: Option<Snapshot>,
@@ -114,6 +116,15 @@ impl Looked {
                 now != before.unwrap_or((0, UNASKED)) && now.1 != UNASKED
             })
             .collect()
+    }
+
+    /// Whether the same files were asked for, of the first `n_files` or more, and all of them look the same.
+    fn is_as_before(&self, n_files: usize, stat: impl Fn(FileId) -> Stat) -> bool {
+        let (mtimes, statuses) = (&*self.mtimes, &*self.statuses);
+        (0..n_files.max(statuses.len())).all(|index| {
+            let before = mtimes.get(index).copied().zip(statuses.get(index).copied());
+            look(stat(FileId::new(index))) == before.unwrap_or((0, UNASKED))
+        })
     }
 }
 

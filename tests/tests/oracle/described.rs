@@ -1,6 +1,7 @@
 //! The same world for the code under test.
 
 use crate::{Discovered, ELOOP, S, State, Verdicts, Why, World};
+use std::collections::BTreeMap;
 use upcheck::collect::{MemoryDisk, collect};
 use upcheck::{
     Decision, Dyndep, DyndepEntry, FileId, Flags, Graph, History, Mode, Plan, Reason, Snapshot, Stop,
@@ -10,15 +11,14 @@ use upcheck::{
 /// A world as the library takes it.
 pub(crate) struct Described {
     pub(crate) graph: Graph,
-    history: History,
-    snapshot: Snapshot,
-    requests: Vec<FileId>,
+    pub(crate) history: History,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) requests: Vec<FileId>,
 }
 
 pub(crate) fn describe(world: &World) -> Described {
     let mut graph = Graph::default();
     let mut history = History::default();
-    let mut disk = MemoryDisk::new();
     for target in &world.targets {
         let mut ids =
             |paths: &[String]| paths.iter().map(|path| intern(&mut graph, path)).collect::<Vec<_>>();
@@ -69,7 +69,14 @@ pub(crate) fn describe(world: &World) -> Described {
         history.set_dyndep(intern(&mut graph, path), dyndep);
     }
     let requests = world.requests.iter().map(|path| intern(&mut graph, path)).collect();
-    for (path, state) in &world.files {
+    let snapshot = look(&graph, &world.files);
+    Described { graph, history, snapshot, requests }
+}
+
+/// What a disk with these files says about a graph.
+pub(crate) fn look(graph: &Graph, files: &BTreeMap<String, State>) -> Snapshot {
+    let mut disk = MemoryDisk::new();
+    for (path, state) in files {
         match *state {
             State::Present(mtime) => disk.touch(path, mtime),
             State::Unreadable => disk.fail(path, ELOOP),
@@ -78,11 +85,9 @@ pub(crate) fn describe(world: &World) -> Described {
     }
     let asked = |file: &FileId| {
         let path = String::from_utf8_lossy(graph.files.path(*file)).into_owned();
-        world.files.get(&path) != Some(&State::NotAsked)
+        files.get(&path) != Some(&State::NotAsked)
     };
-    let plan = Plan::new(&graph.files, graph.files.ids().filter(asked));
-    let snapshot = collect(&disk, &plan, 1);
-    Described { graph, history, snapshot, requests }
+    collect(&disk, &Plan::new(&graph.files, graph.files.ids().filter(asked)), 1)
 }
 
 fn intern(graph: &mut Graph, path: &str) -> FileId {

@@ -7,8 +7,10 @@ mod agreement;
 mod described;
 mod naive;
 mod properties;
+mod resume;
 mod roll;
 
+use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use roll::worlds;
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,12 +82,17 @@ type Why = BTreeSet<(&'static str, String, Option<usize>)>;
 
 /// Tries a property on as many worlds as asked for.
 fn for_worlds(cases: u32, property: impl Fn(World) -> Result<(), TestCaseError>) {
+    for_all(cases, worlds(), property);
+}
+
+/// Tries a property on as many cases as asked for.
+fn for_all<T: Strategy>(cases: u32, all: T, property: impl Fn(T::Value) -> Result<(), TestCaseError>) {
     let cases = match std::env::var("UPCHECK_CASES") {
         Ok(text) => text.parse().expect("UPCHECK_CASES is a number"),
         Err(_) => cases,
     };
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
-    if let Err(error) = TestRunner::new(config).run(&worlds(), property) {
+    if let Err(error) = TestRunner::new(config).run(&all, property) {
         panic!("{error}");
     }
 }

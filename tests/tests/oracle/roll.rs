@@ -32,7 +32,7 @@ impl Dice<'_> {
 }
 
 /// Sources are made at 1 s to 4 s, outputs at 5 s, all at once; odd files at one of these.
-const ODD_TIMES: [Mtime; 12] =
+pub(crate) const ODD_TIMES: [Mtime; 12] =
     [6 * S, 9 * S, 5 * S + 1, 5 * S - 1, 4 * S, S, S - 1, 7, 0, -1, -2 * S, -3 * S];
 
 /// A random world, from the bottom up.

@@ -12,7 +12,8 @@ use std::time::SystemTime;
 use upcheck::collect::{Disk, collect};
 use upcheck::image::{Image, WordReader};
 use upcheck::{
-    Column, FileId, Graph, History, IoCounts, Mtime, Needs, Plan, Settled, Snapshot, TargetId, path,
+    Column, Dyndep, FileId, FileTable, Graph, History, IoCounts, Mtime, Needs, Plan, Settled, Snapshot, Stat,
+    TargetId, path,
 };
 
 /// A build directory, as far as it had to be looked into.
@@ -152,8 +153,11 @@ impl<'o> Opening<'o> {
                 Checked::Same => {}
                 Checked::Changed => return None,
                 Checked::SameContent(stamp) => {
+                    // What is too young to prove anything, and still will be, is no news.
+                    self.has_new_stamps |= stamp != known || !stamp.is_racy(self.began);
                     self.stamps[index] = stamp;
-                    self.has_new_stamps = true;
+                    // The last check may have read more of it than the image knows of, and than there is now.
+                    self.has_grown |= source.can_grow && known != source.stamp;
                 }
                 Checked::Grown(stamp) => {
                     self.stamps[index] = stamp;
@@ -173,12 +177,14 @@ impl<'o> Opening<'o> {
         let n_targets = if requests.is_empty() { self.report.n_fresh } else { self.n_fresh_among(requests) };
         let is_default = requests.is_empty();
         if !has_to_build && !self.has_grown && (is_default || n_targets.is_some()) {
-            let snapshot = self.collect(disk)?;
+            let plan = Plan::load(&self.image)?;
+            let snapshot = collect(disk, &plan, self.options.threads);
+            let more = self.collect_more(disk)?;
             if let Some(n_targets) = n_targets
                 && !self.has_new_stamps
-                && self.is_as_before(&snapshot)?
+                && self.is_as_before(&plan, &snapshot, &more)?
             {
-                return Some(Opened::Fresh(self.summary(&snapshot, n_targets).into()));
+                return Some(Opened::Fresh(self.summary(&snapshot, &more, n_targets).into()));
             }
             collected = Some(snapshot);
         }
@@ -190,7 +196,8 @@ impl<'o> Opening<'o> {
     fn n_fresh_among(&self, requests: &[Vec<u8>]) -> Option<usize> {
         /// The part of all targets from which on everything is looked at.
         const MUCH: usize = 3;
-        if self.has_grown {
+        // What was learnt since is not among what the image says of needs.
+        if !self.tails.is_empty() || !self.state.table::<u8>("again")?.is_empty() {
             return None;
         }
         let all = self.report.n_fresh?;
@@ -216,19 +223,35 @@ impl<'o> Opening<'o> {
         (n_targets * MUCH >= all).then_some(n_targets)
     }
 
-    /// Asks the disk about everything that the default question needs.
-    fn collect(&self, disk: &dyn Disk) -> Option<Snapshot> {
-        Some(collect(disk, &Plan::load(&self.image)?, self.options.threads))
+    /// Asks the disk about what the last check needed beside what the image plans for.
+    fn collect_more(&self, disk: &dyn Disk) -> Option<Snapshot> {
+        let bytes = self.state.table::<u8>("more")?;
+        let more = tables::more(&bytes, looked(&self.state)?.statuses.len())?;
+        let mut files = FileTable::default();
+        for (_, path) in &more {
+            files.intern(path);
+        }
+        let plan = Plan::new(&files, files.ids());
+        let found = collect(disk, &plan, self.options.threads);
+        let mut stats = Vec::new();
+        for (file, path) in &more {
+            stats.resize(stats.len().max(file.index() + 1), Stat::Unknown);
+            stats[file.index()] = files.lookup(path).map_or(Stat::Unknown, |at| found.stat(at));
+        }
+        Some(Snapshot::new(stats, found.began(), found.ended(), found.counts()))
     }
 
     /// Whether everything was fresh, and looks as it did then.
-    fn is_as_before(&self, snapshot: &Snapshot) -> Option<bool> {
+    fn is_as_before(&self, plan: &Plan, snapshot: &Snapshot, more: &Snapshot) -> Option<bool> {
         if self.report.n_fresh.is_none() {
             return Some(false);
         }
+        let stat = |file| match snapshot.stat(file) {
+            Stat::Unknown => more.stat(file),
+            stat => stat,
+        };
         let looked = looked(&self.state)?;
-        let n_files = looked.mtimes.len();
-        Some(looked.changed(snapshot, n_files).is_empty() && self.depfiles_are_as_before(snapshot)?)
+        Some(looked.is_as_before(plan.n_known(), stat) && self.depfiles_are_as_before(snapshot)?)
     }
 
     fn depfiles_are_as_before(&self, snapshot: &Snapshot) -> Option<bool> {
@@ -259,6 +282,7 @@ impl<'o> Opening<'o> {
             again: tables::again(&self.state.table("again")?, n_targets.max(1))?,
             default_requests: self.image.table("requests")?,
             before: None,
+            n_planned: 0,
             n_collected: 0,
             collected: None,
             unchecked: Vec::new(),
@@ -269,12 +293,14 @@ impl<'o> Opening<'o> {
         })
     }
 
-    fn summary(&self, snapshot: &Snapshot, n_targets: usize) -> Summary {
+    fn summary(&self, snapshot: &Snapshot, more: &Snapshot, n_targets: usize) -> Summary {
+        let mut counts = snapshot.counts();
+        counts.add(more.counts());
         Summary {
             n_targets,
-            n_files: snapshot.n_files(),
-            counts: snapshot.counts(),
-            snapshot: (snapshot.began(), snapshot.ended()),
+            n_files: snapshot.n_files() + more.n_files(),
+            counts,
+            snapshot: (snapshot.began(), more.ended().max(snapshot.ended())),
             version: self.report.version,
             log_version: self.report.log_version,
             warnings: self.report.warnings.clone(),
@@ -328,6 +354,7 @@ impl<'o> Opening<'o> {
         }
         if is_default || collected.is_some() {
             let n_wanted = build.adopt_default_question(disk, &self.image, &mut kept)?;
+            kept.n_planned = n_wanted;
             kept.n_collected = if collected.is_some() { n_wanted } else { 0 };
             kept.collected = collected;
         }
@@ -343,10 +370,14 @@ fn looked(state: &Image) -> Option<Looked> {
 
 impl Build {
     fn know_dyndep_producers(&mut self) {
-        let dyndeps: Vec<_> = self.history.dyndeps().map(|(file, dyndep)| (file, dyndep.clone())).collect();
-        for (file, dyndep) in dyndeps {
-            // Nothing is wanted yet, so nothing is reached.
-            self.take_dyndep(file, dyndep, &mut Vec::new());
+        // Records of their outputs are in the history already, and newer than those among the strays.
+        for (_, dyndep) in self.history.dyndeps() {
+            let Dyndep::Loaded(entries) = dyndep else { continue };
+            for entry in entries {
+                for &output in &entry.outputs {
+                    self.dyndep_producers.entry(output).or_insert(entry.target);
+                }
+            }
         }
     }
 

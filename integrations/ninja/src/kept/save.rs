@@ -226,6 +226,10 @@ impl Build {
             Some(kept) if !is_new => tables::again_to_bytes(&kept.again),
             _ => Vec::new(),
         };
+        let more = match &self.kept {
+            Some(kept) if !is_new => self.wanted.get(kept.n_planned..).unwrap_or_default(),
+            _ => &[],
+        };
         let n_fresh = last.as_ref().filter(|last| last.report.is_fresh()).map(|last| last.report.n_targets);
         let mut words = WordWriter::default();
         words.number(image_id);
@@ -242,6 +246,7 @@ impl Build {
         all.add("mtimes", &looked.mtimes);
         all.add("statuses", &looked.statuses);
         all.add_bytes("again", again);
+        all.add_bytes("more", tables::more_to_bytes(&self.graph, more));
         if let Some(last) = &last {
             last.settled.save(&mut all);
         }
@@ -253,6 +258,10 @@ impl Build {
         let mut looked = Looked::new(snapshot, self.graph.files.len());
         for (_, path, stamp) in &self.depfiles {
             let Some(file) = self.graph.files.lookup(path) else { continue };
+            // The next check asks for those that the default question needs.
+            if !self.is_wanted.get(file.index()).is_some_and(|is_wanted| *is_wanted) {
+                continue;
+            }
             if looked.statuses[file.index()] == UNASKED {
                 let status = if stamp.is_missing() { MISSING } else { PRESENT };
                 looked.statuses.to_mut()[file.index()] = status;

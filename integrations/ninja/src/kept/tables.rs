@@ -6,7 +6,7 @@ use crate::source::{Source, SourceKind, Stamp};
 use crate::version::NinjaVersion;
 use std::collections::{BTreeMap, HashMap};
 use upcheck::image::{WordReader, WordWriter};
-use upcheck::{FileId, Record, TargetId, narrow};
+use upcheck::{FileId, Graph, Record, TargetId, narrow};
 
 /// What names an image: the build directory, and how it was asked about.
 pub(super) fn who(images: &Images, manifest: &[u8], version: Option<NinjaVersion>) -> Vec<u8> {
@@ -158,6 +158,25 @@ pub(super) fn again(bytes: &[u8], n_targets: usize) -> Option<HashMap<TargetId, 
         again.insert(target, bytemuck::try_pod_read_unaligned(words.text()?).ok()?);
     }
     Some(again)
+}
+
+/// Files with their numbers: what the last check needed beside what the image plans for.
+pub(super) fn more_to_bytes(graph: &Graph, files: &[FileId]) -> Vec<u8> {
+    let mut words = WordWriter::default();
+    for &file in files {
+        words.number(file.index() as u64);
+        words.text(graph.files.path(file));
+    }
+    words.into_bytes()
+}
+
+pub(super) fn more(bytes: &[u8], n_files: usize) -> Option<Vec<(FileId, &[u8])>> {
+    let words = &mut WordReader::new(bytes);
+    let mut more = Vec::new();
+    while !words.is_at_end() {
+        more.push((FileId::new(words.index(n_files)?), words.text()?));
+    }
+    Some(more)
 }
 
 /// Number and stamp of each depfile, by target, as the image has them.

@@ -1,0 +1,7 @@
+//! What is kept between checks never changes an answer, whatever becomes of it or of the build directory.
+
+mod asking;
+#[path = "../command/mod.rs"]
+mod command;
+mod lives;
+mod tails;
