@@ -3,7 +3,10 @@
 use std::process::Command;
 
 fn run(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).env("NO_COLOR", "1").output().expect("it starts");
+    let images = concat!(env!("CARGO_TARGET_TMPDIR"), "/images");
+    let mut command = Command::new(program);
+    command.args(arguments).env("NO_COLOR", "1").env("UPCHECK_CACHE_DIR", images);
+    let output = command.output().expect("it starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{program}: {}", text(&output.stderr));
     text(&output.stdout)
