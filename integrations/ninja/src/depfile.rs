@@ -15,7 +15,7 @@
 //! target was an input before must not bring new inputs.
 
 use crate::version::NinjaVersion;
-use std::collections::HashSet;
+use upcheck::{FileId, FileTable, path};
 
 /// A parsed depfile. Names are unescaped but not canonical, each once, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -31,45 +31,132 @@ pub struct Depfile {
 /// # Errors
 /// In ninja's words.
 pub fn parse(bytes: &[u8], version: NinjaVersion) -> Result<Depfile, &'static str> {
-    let mut depfile = Depfile::default();
-    let mut cursor = Cursor { bytes, at: 0, version };
-    let mut known_inputs: HashSet<Vec<u8>> = HashSet::new();
-    let mut known_outputs: HashSet<Vec<u8>> = HashSet::new();
-    let (mut in_targets, mut has_target, mut has_names) = (true, false, false);
-    let mut poisoned = false;
-    while cursor.at < bytes.len() {
-        let (mut name, ends_rule) = cursor.name();
-        let is_input = !in_targets;
-        if name.last() == Some(&b':') {
-            name.pop();
-            in_targets = false;
-            has_target = true;
+    let known = FileTable::default();
+    let mut reader = Reader::new(&known, version);
+    reader.read(bytes)?;
+    let names = |numbers: &[u32]| numbers.iter().map(|&number| reader.name(number).to_vec()).collect();
+    Ok(Depfile { outputs: names(&reader.outputs), inputs: names(&reader.inputs) })
+}
+
+/// Reads depfile after depfile. Names become numbers as they are met, so that none is copied twice: those of a
+/// table's files are the files' own, and what is not in the table, or not canonical, is numbered behind them.
+pub(crate) struct Reader<'a> {
+    version: NinjaVersion,
+    known: &'a FileTable,
+    /// As they are spelt.
+    others: FileTable,
+    /// What the depfile that was read last makes, and from what.
+    pub(crate) outputs: Vec<u32>,
+    pub(crate) inputs: Vec<u32>,
+    n_read: u32,
+    as_output: Marks,
+    as_input: Marks,
+    name: Vec<u8>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(known: &'a FileTable, version: NinjaVersion) -> Self {
+        Self {
+            version,
+            known,
+            others: FileTable::default(),
+            outputs: Vec::new(),
+            inputs: Vec::new(),
+            n_read: 0,
+            as_output: Marks::default(),
+            as_input: Marks::default(),
+            name: Vec::new(),
         }
-        if !name.is_empty() {
-            has_names = true;
-            if known_inputs.contains(&name) {
-                // Seen on the left side: its rule may not bring inputs.
-                poisoned |= !is_input;
-            } else if is_input {
-                if poisoned {
-                    return Err("inputs may not also have inputs");
+    }
+
+    /// Reads the next depfile.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), &'static str> {
+        self.outputs.clear();
+        self.inputs.clear();
+        self.n_read += 1;
+        let mut cursor = Cursor { bytes, at: 0, version: self.version };
+        let mut name = std::mem::take(&mut self.name);
+        let (mut in_targets, mut has_target, mut has_names) = (true, false, false);
+        let mut poisoned = false;
+        while cursor.at < bytes.len() {
+            name.clear();
+            let ends_rule = cursor.name(&mut name);
+            let is_input = !in_targets;
+            if name.last() == Some(&b':') {
+                name.pop();
+                in_targets = false;
+                has_target = true;
+            }
+            if !name.is_empty() {
+                has_names = true;
+                let number = self.number(&name);
+                if self.as_input.is_at(number, self.n_read) {
+                    // Seen on the left side: its rule may not bring inputs.
+                    poisoned |= !is_input;
+                } else if is_input {
+                    if poisoned {
+                        return Err("inputs may not also have inputs");
+                    }
+                    self.as_input.set(number, self.n_read);
+                    self.inputs.push(number);
+                } else if !self.as_output.is_at(number, self.n_read) {
+                    self.as_output.set(number, self.n_read);
+                    self.outputs.push(number);
                 }
-                known_inputs.insert(name.clone());
-                depfile.inputs.push(name);
-            } else if known_outputs.insert(name.clone()) {
-                depfile.outputs.push(name);
+            }
+            if ends_rule {
+                in_targets = true;
+                poisoned = false;
             }
         }
-        if ends_rule {
-            in_targets = true;
-            poisoned = false;
+        self.name = name;
+        // Up to 1.11 blanks alone were an error too.
+        if !has_target && (has_names || self.version == NinjaVersion::V1_11) {
+            return Err("expected ':' in depfile");
+        }
+        Ok(())
+    }
+
+    /// The name of a number, as it was spelt.
+    pub(crate) fn name(&self, number: u32) -> &[u8] {
+        match self.file_or_other(number) {
+            Ok(file) => self.known.path(file),
+            Err(other) => self.others.path(FileId::new(other)),
         }
     }
-    // Up to 1.11 blanks alone were an error too.
-    if !has_target && (has_names || version == NinjaVersion::V1_11) {
-        return Err("expected ':' in depfile");
+
+    /// The file of a number, or its place among the others.
+    pub(crate) fn file_or_other(&self, number: u32) -> Result<FileId, usize> {
+        let number = number as usize;
+        number.checked_sub(self.known.len()).map_or(Ok(FileId::new(number)), Err)
     }
-    Ok(depfile)
+
+    fn number(&mut self, name: &[u8]) -> u32 {
+        let known = if path::is_canonical(name) { self.known.lookup(name) } else { None };
+        let number = match known {
+            Some(file) => file.index(),
+            None => self.known.len() + self.others.intern(name).index(),
+        };
+        upcheck::narrow(number)
+    }
+}
+
+/// Which depfile, the first being 1, was the last one to name a number.
+#[derive(Default)]
+struct Marks(Vec<u32>);
+
+impl Marks {
+    fn is_at(&self, number: u32, depfile: u32) -> bool {
+        self.0.get(number as usize) == Some(&depfile)
+    }
+
+    fn set(&mut self, number: u32, depfile: u32) {
+        let index = number as usize;
+        if self.0.len() <= index {
+            self.0.resize((index + 1).next_power_of_two(), 0);
+        }
+        self.0[index] = depfile;
+    }
 }
 
 struct Cursor<'a> {
@@ -79,15 +166,14 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// The next name, possibly empty, and whether the rule ends with it.
-    fn name(&mut self) -> (Vec<u8>, bool) {
-        let mut name = Vec::new();
+    /// Appends the next name, possibly empty. Whether the rule ends with it.
+    fn name(&mut self, name: &mut Vec<u8>) -> bool {
         loop {
             let start = self.at;
             match self.byte(start) {
                 b'\\' => {
-                    if let Some(ends_rule) = self.backslashes(&mut name) {
-                        return (name, ends_rule);
+                    if let Some(ends_rule) = self.backslashes(name) {
+                        return ends_rule;
                     }
                 }
                 b'$' if self.byte(start + 1) == b'$' => {
@@ -102,15 +188,15 @@ impl Cursor<'_> {
                 }
                 b'\n' => {
                     self.at += 1;
-                    return (name, true);
+                    return true;
                 }
                 b'\r' if self.byte(start + 1) == b'\n' => {
                     self.at += 2;
-                    return (name, true);
+                    return true;
                 }
                 _ => {
                     self.at += 1;
-                    return (name, false);
+                    return false;
                 }
             }
         }
@@ -234,6 +320,30 @@ mod tests {
         assert_eq!(parse(b"a b\n", NinjaVersion::V1_13), missing);
         assert_eq!(parse(b" \n", NinjaVersion::V1_11), missing);
         assert_eq!(parse(b" \n", NinjaVersion::V1_12), Ok(Depfile::default()));
+    }
+
+    #[test]
+    fn a_name_comes_once_and_another_spelling_is_another_name() {
+        check("x ./x x: a ./a a b/../a ./a\na ./a:\n", &["x", "./x"], &["a", "./a", "b/../a"]);
+        assert_eq!(parse(b"x: a\n./a: b\n", NinjaVersion::V1_13).map(|d| d.inputs.len()), Ok(2));
+    }
+
+    #[test]
+    fn a_reader_remembers_nothing_of_the_depfile_before() {
+        let mut known = FileTable::default();
+        for path in [&b"a"[..], b"x", b"./odd"] {
+            known.intern(path);
+        }
+        let mut reader = Reader::new(&known, NinjaVersion::V1_13);
+        for _ in 0..2 {
+            assert_eq!(reader.read(b"x: a b ./odd\na:\n"), Ok(()));
+            // What is not canonical is no file of the table, whatever the table has.
+            assert_eq!((&*reader.outputs, &*reader.inputs), (&[1][..], &[0, 3, 4][..]));
+            assert_eq!(reader.name(4), b"./odd");
+            assert_eq!(reader.read(b"b: x c a\nc: d\n"), Err("inputs may not also have inputs"));
+            assert_eq!(reader.read(b"c: b\n"), Ok(()));
+            assert_eq!((reader.name(reader.outputs[0]), &*reader.inputs), (&b"c"[..], &[3][..]));
+        }
     }
 
     #[test]
