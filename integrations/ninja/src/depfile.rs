@@ -15,7 +15,7 @@
 //! target was an input before must not bring new inputs.
 
 use crate::version::NinjaVersion;
-use std::collections::HashSet;
+use upcheck::{FileId, FileTable, path};
 
 /// A parsed depfile. Names are unescaped but not canonical, each once, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -31,45 +31,168 @@ pub struct Depfile {
 /// # Errors
 /// In ninja's words.
 pub fn parse(bytes: &[u8], version: NinjaVersion) -> Result<Depfile, &'static str> {
-    let mut depfile = Depfile::default();
-    let mut cursor = Cursor { bytes, at: 0, version };
-    let mut known_inputs: HashSet<Vec<u8>> = HashSet::new();
-    let mut known_outputs: HashSet<Vec<u8>> = HashSet::new();
-    let (mut in_targets, mut has_target, mut has_names) = (true, false, false);
-    let mut poisoned = false;
-    while cursor.at < bytes.len() {
-        let (mut name, ends_rule) = cursor.name();
-        let is_input = !in_targets;
-        if name.last() == Some(&b':') {
-            name.pop();
-            in_targets = false;
-            has_target = true;
+    let known = FileTable::default();
+    let mut reader = Reader::new(&known, version);
+    reader.read(bytes)?;
+    let names = |numbers: &[u32]| numbers.iter().map(|&number| reader.name(number).to_vec()).collect();
+    Ok(Depfile { outputs: names(&reader.outputs), inputs: names(&reader.inputs) })
+}
+
+/// Reads depfile after depfile. Names become numbers as they are met, so that none is copied twice: those of a
+/// table's files are the files' own, and what is not in the table, or not canonical, is numbered behind them.
+///
+/// Sources include each other in the same order, so after most names comes what came after them in the depfile before.
+/// That is a look at the bytes where it would be, and spares taking the name apart and finding its number.
+pub(crate) struct Reader<'a> {
+    version: NinjaVersion,
+    known: &'a FileTable,
+    /// As they are spelt.
+    others: FileTable,
+    /// What the depfile that was read last makes, and from what.
+    pub(crate) outputs: Vec<u32>,
+    pub(crate) inputs: Vec<u32>,
+    n_read: u32,
+    /// Which depfile, the first being 1, was the last one to name it as an output, and as an input.
+    as_output: Marks,
+    as_input: Marks,
+    /// The number that came after it last, plus 1. Only names that need no escapes, nor end with a colon.
+    followers: Marks,
+    name: Vec<u8>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(known: &'a FileTable, version: NinjaVersion) -> Self {
+        Self {
+            version,
+            known,
+            others: FileTable::default(),
+            outputs: Vec::new(),
+            inputs: Vec::new(),
+            n_read: 0,
+            as_output: Marks::default(),
+            as_input: Marks::default(),
+            followers: Marks::default(),
+            name: Vec::new(),
         }
-        if !name.is_empty() {
-            has_names = true;
-            if known_inputs.contains(&name) {
-                // Seen on the left side: its rule may not bring inputs.
-                poisoned |= !is_input;
-            } else if is_input {
-                if poisoned {
-                    return Err("inputs may not also have inputs");
+    }
+
+    /// Reads the next depfile.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), &'static str> {
+        self.outputs.clear();
+        self.inputs.clear();
+        self.n_read += 1;
+        let mut cursor = Cursor { bytes, at: 0, version: self.version };
+        let (mut in_targets, mut has_target, mut has_names) = (true, false, false);
+        let (mut poisoned, mut last) = (false, None);
+        while cursor.at < bytes.len() {
+            let word = self.word(&mut cursor, last);
+            let is_input = !in_targets;
+            if word.is_target {
+                in_targets = false;
+                has_target = true;
+            }
+            if let Some(number) = word.number {
+                has_names = true;
+                last = word.number;
+                if self.as_input.get(number) == self.n_read {
+                    // Seen on the left side: its rule may not bring inputs.
+                    poisoned |= !is_input;
+                } else if is_input {
+                    if poisoned {
+                        return Err("inputs may not also have inputs");
+                    }
+                    self.as_input.set(number, self.n_read);
+                    self.inputs.push(number);
+                } else if self.as_output.get(number) != self.n_read {
+                    self.as_output.set(number, self.n_read);
+                    self.outputs.push(number);
                 }
-                known_inputs.insert(name.clone());
-                depfile.inputs.push(name);
-            } else if known_outputs.insert(name.clone()) {
-                depfile.outputs.push(name);
+            }
+            if word.ends_rule {
+                in_targets = true;
+                poisoned = false;
             }
         }
-        if ends_rule {
-            in_targets = true;
-            poisoned = false;
+        // Up to 1.11 blanks alone were an error too.
+        if !has_target && (has_names || self.version == NinjaVersion::V1_11) {
+            return Err("expected ':' in depfile");
+        }
+        Ok(())
+    }
+
+    /// Reads the name after `last`.
+    fn word(&mut self, cursor: &mut Cursor<'_>, last: Option<u32>) -> Word {
+        cursor.skip_blanks();
+        let expected = last.and_then(|last| self.followers.get(last).checked_sub(1));
+        if let Some(number) = expected.filter(|&number| cursor.take(self.name(number))) {
+            return Word { number: Some(number), is_target: false, ends_rule: false };
+        }
+        let mut name = std::mem::take(&mut self.name);
+        name.clear();
+        let ends_rule = cursor.name(&mut name);
+        let is_target = name.last() == Some(&b':');
+        if is_target {
+            name.pop();
+        }
+        let number = (!name.is_empty()).then(|| self.number(&name));
+        if let (Some(last), Some(number)) = (last, number)
+            && !is_target
+            && name.iter().all(|&byte| is_plain(byte, self.version))
+        {
+            self.followers.set(last, number + 1);
+        }
+        self.name = name;
+        Word { number, is_target, ends_rule }
+    }
+
+    /// The name of a number, as it was spelt.
+    pub(crate) fn name(&self, number: u32) -> &[u8] {
+        match self.file_or_other(number) {
+            Ok(file) => self.known.path(file),
+            Err(other) => self.others.path(FileId::new(other)),
         }
     }
-    // Up to 1.11 blanks alone were an error too.
-    if !has_target && (has_names || version == NinjaVersion::V1_11) {
-        return Err("expected ':' in depfile");
+
+    /// The file of a number, or its place among the others.
+    pub(crate) fn file_or_other(&self, number: u32) -> Result<FileId, usize> {
+        let number = number as usize;
+        number.checked_sub(self.known.len()).map_or(Ok(FileId::new(number)), Err)
     }
-    Ok(depfile)
+
+    fn number(&mut self, name: &[u8]) -> u32 {
+        let known = if path::is_canonical(name) { self.known.lookup(name) } else { None };
+        let number = match known {
+            Some(file) => file.index(),
+            None => self.known.len() + self.others.intern(name).index(),
+        };
+        upcheck::narrow(number)
+    }
+}
+
+/// A name, with the colon that makes it a target's.
+struct Word {
+    /// `None`: it is empty.
+    number: Option<u32>,
+    is_target: bool,
+    ends_rule: bool,
+}
+
+/// Indexed by number: something that is not 0; and 0 where nothing was set.
+#[derive(Default)]
+struct Marks(Vec<u32>);
+
+impl Marks {
+    fn get(&self, number: u32) -> u32 {
+        self.0.get(number as usize).copied().unwrap_or(0)
+    }
+
+    fn set(&mut self, number: u32, mark: u32) {
+        let index = number as usize;
+        if self.0.len() <= index {
+            self.0.resize((index + 1).next_power_of_two(), 0);
+        }
+        self.0[index] = mark;
+    }
 }
 
 struct Cursor<'a> {
@@ -79,15 +202,35 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// The next name, possibly empty, and whether the rule ends with it.
-    fn name(&mut self) -> (Vec<u8>, bool) {
-        let mut name = Vec::new();
+    /// Skips what separates most names.
+    fn skip_blanks(&mut self) {
+        loop {
+            match (self.byte(self.at), self.byte(self.at + 1)) {
+                (b' ', _) => self.at += 1,
+                (b'\\', b'\n') => self.at += 2,
+                _ => return,
+            }
+        }
+    }
+
+    /// Takes a name that needs no escapes and the blank after it, if they are next.
+    fn take(&mut self, name: &[u8]) -> bool {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let is_next = rest.get(name.len()) == Some(&b' ') && rest.starts_with(name);
+        if is_next {
+            self.at += name.len() + 1;
+        }
+        is_next
+    }
+
+    /// Appends the next name, possibly empty. Whether the rule ends with it.
+    fn name(&mut self, name: &mut Vec<u8>) -> bool {
         loop {
             let start = self.at;
             match self.byte(start) {
                 b'\\' => {
-                    if let Some(ends_rule) = self.backslashes(&mut name) {
-                        return (name, ends_rule);
+                    if let Some(ends_rule) = self.backslashes(name) {
+                        return ends_rule;
                     }
                 }
                 b'$' if self.byte(start + 1) == b'$' => {
@@ -102,15 +245,15 @@ impl Cursor<'_> {
                 }
                 b'\n' => {
                     self.at += 1;
-                    return (name, true);
+                    return true;
                 }
                 b'\r' if self.byte(start + 1) == b'\n' => {
                     self.at += 2;
-                    return (name, true);
+                    return true;
                 }
                 _ => {
                     self.at += 1;
-                    return (name, false);
+                    return false;
                 }
             }
         }
@@ -175,10 +318,34 @@ impl Cursor<'_> {
 }
 
 fn is_plain(byte: u8, version: NinjaVersion) -> bool {
-    byte.is_ascii_alphanumeric()
-        || byte >= 0x80
-        || b"+,/_:.~()}{%=@[]!-".contains(&byte)
-        || (version >= NinjaVersion::V1_13 && b"?\"'&".contains(&byte))
+    let kind = BYTES[byte as usize];
+    kind == PLAIN || (kind == QUOTE && version >= NinjaVersion::V1_13)
+}
+
+const PLAIN: u8 = 1;
+/// Part of a name since 1.13.
+const QUOTE: u8 = 2;
+const BYTES: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        #[expect(clippy::cast_possible_truncation, reason = "it is below 256")]
+        let is_letter = (byte as u8).is_ascii_alphanumeric();
+        if is_letter || byte >= 0x80 {
+            kinds[byte] = PLAIN;
+        }
+        byte += 1;
+    }
+    mark(mark(kinds, b"+,/_:.~()}{%=@[]!-", PLAIN), b"?\"'&", QUOTE)
+};
+
+const fn mark(mut kinds: [u8; 256], bytes: &[u8], kind: u8) -> [u8; 256] {
+    let mut at = 0;
+    while at < bytes.len() {
+        kinds[bytes[at] as usize] = kind;
+        at += 1;
+    }
+    kinds
 }
 
 #[cfg(test)]
@@ -234,6 +401,66 @@ mod tests {
         assert_eq!(parse(b"a b\n", NinjaVersion::V1_13), missing);
         assert_eq!(parse(b" \n", NinjaVersion::V1_11), missing);
         assert_eq!(parse(b" \n", NinjaVersion::V1_12), Ok(Depfile::default()));
+    }
+
+    #[test]
+    fn a_name_comes_once_and_another_spelling_is_another_name() {
+        check("x ./x x: a ./a a b/../a ./a\na ./a:\n", &["x", "./x"], &["a", "./a", "b/../a"]);
+        assert_eq!(parse(b"x: a\n./a: b\n", NinjaVersion::V1_13).map(|d| d.inputs.len()), Ok(2));
+    }
+
+    #[test]
+    fn a_reader_remembers_nothing_of_the_depfile_before() {
+        let mut known = FileTable::default();
+        for path in [&b"a"[..], b"x", b"./odd"] {
+            known.intern(path);
+        }
+        let mut reader = Reader::new(&known, NinjaVersion::V1_13);
+        for _ in 0..2 {
+            assert_eq!(reader.read(b"x: a b ./odd\na:\n"), Ok(()));
+            // What is not canonical is no file of the table, whatever the table has.
+            assert_eq!((&*reader.outputs, &*reader.inputs), (&[1][..], &[0, 3, 4][..]));
+            assert_eq!(reader.name(4), b"./odd");
+            assert_eq!(reader.read(b"b: x c a\nc: d\n"), Err("inputs may not also have inputs"));
+            assert_eq!(reader.read(b"c: b\n"), Ok(()));
+            assert_eq!((reader.name(reader.outputs[0]), &*reader.inputs), (&b"c"[..], &[3][..]));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_expected_is_read_like_any_other() {
+        let known = FileTable::default();
+        let mut reader = Reader::new(&known, NinjaVersion::V1_13);
+        let mut names = |text: &str| {
+            let result = reader.read(text.as_bytes());
+            let names = |numbers: &[u32]| {
+                numbers.iter().map(|&number| reader.name(number).to_vec()).collect::<Vec<_>>()
+            };
+            (result, names(&reader.outputs), names(&reader.inputs))
+        };
+        // All texts after all texts, so that the names of one are expected in the next.
+        let texts = [
+            "x: a b c d \\\n e\n",
+            "x: a b\\ c \\\n d\ne:\n",
+            "x: a bb c: \\\n\n d e ",
+            "x: a b \\\r\n c d \n e: f",
+            "x: a b\\\\\\\n c",
+            "x: a b\\\\\\ c",
+            "x: a$$ b$ c d",
+            "x: b: c d a",
+            "x a b: c\na b: d\n",
+            "x: a\\\n b\tc\0d e",
+            " a b c",
+            "x: a b a b c \na: \nb: c \n",
+        ];
+        for before in texts {
+            for text in texts {
+                let _ = names(before);
+                let (result, outputs, inputs) = names(text);
+                let alone = parse(text.as_bytes(), NinjaVersion::V1_13);
+                assert_eq!(result.map(|()| Depfile { outputs, inputs }), alone, "{text:?} after {before:?}");
+            }
+        }
     }
 
     #[test]

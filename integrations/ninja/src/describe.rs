@@ -1,30 +1,14 @@
 //! What a question needs: command hashes, discovered inputs, dyndep files.
 
 use crate::build::Build;
-use crate::depfile;
+use crate::details::{Chunk, Context, Deps, Details, Look};
 use crate::dyndep;
 use crate::error::{Error, os_message};
-use crate::scope::Symbol;
+use crate::logs::LogTables;
 use crate::source::{Source, SourceKind, Stamp};
 use std::io::ErrorKind;
 use upcheck::collect::Disk;
-use upcheck::{Dyndep, FileId, Flags, History, TargetId, Unknown, path};
-/// What is known of one target beyond its place in the graph, found without touching shared tables.
-struct Details {
-    flags: Flags,
-    hash: Option<u64>,
-    deps: Deps,
-    /// The depfile that was looked at.
-    depfile: Option<(Vec<u8>, Stamp)>,
-}
-
-enum Deps {
-    Untracked,
-    FromLog,
-    Unknown(Unknown),
-    /// Canonical paths.
-    Inputs(Vec<Vec<u8>>),
-}
+use upcheck::{Dyndep, FileId, FileTable, Flags, Graph, History, TargetId};
 
 impl Build {
     // ---- description --------------------------------------------------------------------------------
@@ -53,9 +37,10 @@ impl Build {
                 want_discovered(&self.history, target, &mut self.is_wanted, &mut self.wanted, &mut reach);
             }
             wave.retain(|target| !self.is_detailed[target.index()]);
-            for (target, details) in self.details(disk, &wave)? {
-                self.adopt(target, details, &mut reach);
-            }
+            let n_threads = self.options.n_threads();
+            self.take_in(disk, &mut reach, |context, intake| {
+                context.look_into(&wave, n_threads, |thread, chunk| intake.take(thread, chunk))
+            })?;
         }
         Ok(())
     }
@@ -146,151 +131,36 @@ impl Build {
         self.history.set_dyndep(file, dyndep);
     }
 
-    /// Looks into targets, spread over threads.
-    fn details(&self, disk: &dyn Disk, wave: &[TargetId]) -> Result<Vec<(TargetId, Details)>, Error> {
-        /// Below this a thread costs more than it saves.
-        const TARGETS_PER_THREAD: usize = 500;
-        let n_threads = self.options.n_threads().min(wave.len() / TARGETS_PER_THREAD + 1);
-        let share = wave.len().div_ceil(n_threads).max(1);
-        let look = |targets: &[TargetId]| -> Result<Vec<_>, Error> {
-            targets.iter().map(|&target| Ok((target, self.detail(disk, target)?))).collect()
+    /// Looks into targets, and puts what is found out into the tables. What they discovered is reached from now on.
+    fn take_in<R>(
+        &mut self,
+        disk: &dyn Disk,
+        reach: &mut Vec<FileId>,
+        look: impl FnOnce(Context<'_>, &mut Intake<'_>) -> R,
+    ) -> R {
+        let context = Context { disk, graph: &self.graph, rules: self.rules.as_ref(), version: self.version };
+        let mut intake = Intake {
+            graph: &self.graph,
+            logs: &self.logs,
+            history: &mut self.history,
+            depfiles: &mut self.depfiles,
+            is_detailed: &mut self.is_detailed,
+            is_wanted: &mut self.is_wanted,
+            wanted: &mut self.wanted,
+            reach,
+            new_files: FileTable::default(),
+            files_of_threads: Vec::new(),
+            flags: Vec::new(),
         };
-        if n_threads == 1 {
-            return look(wave);
+        let result = look(context, &mut intake);
+        let Intake { new_files, flags, .. } = intake;
+        for file in new_files.ids() {
+            self.graph.files.intern(new_files.path(file));
         }
-        std::thread::scope(|scope| {
-            let workers: Vec<_> =
-                wave.chunks(share).map(|targets| scope.spawn(move || look(targets))).collect();
-            let mut all = Vec::with_capacity(wave.len());
-            for worker in workers {
-                match worker.join() {
-                    Ok(found) => all.append(&mut found?),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            Ok(all)
-        })
-    }
-
-    fn detail(&self, disk: &dyn Disk, target: TargetId) -> Result<Details, Error> {
-        let is_set = |symbol| Ok::<_, Error>(!self.binding(target, symbol, true)?.is_empty());
-        // In ninja's order, so that of two broken bindings the same one is named.
-        let mut depfile = None;
-        let deps = if is_set(Symbol::DEPS)? {
-            Deps::FromLog
-        } else {
-            let path = self.binding(target, Symbol::DEPFILE, false)?;
-            if path.is_empty() {
-                Deps::Untracked
-            } else {
-                let (deps, stamp) = self.read_depfile(disk, target, &path);
-                depfile = Some((path, stamp));
-                deps
-            }
-        };
-        let phony = self.graph.flags(target).phony;
-        let flags = Flags { phony, restat: is_set(Symbol::RESTAT)?, generator: is_set(Symbol::GENERATOR)? };
-        let hash = match phony || flags.generator {
-            true => None,
-            false => Some(self.version.hash_command(&self.command_with_rspfile(target)?)),
-        };
-        Ok(Details { flags, hash, deps, depfile })
-    }
-
-    /// What the command's hash is taken of.
-    fn command_with_rspfile(&self, target: TargetId) -> Result<Vec<u8>, Error> {
-        let mut command = self.command(target)?;
-        let content = self.binding(target, Symbol::RSPFILE_CONTENT, true)?;
-        if !content.is_empty() {
-            command.extend_from_slice(b";rspfile=");
-            command.extend_from_slice(&content);
+        for (target, flags) in flags {
+            self.graph.set_flags(target, flags);
         }
-        Ok(command)
-    }
-
-    /// Reads a depfile. Its stamp is of before it was read.
-    fn read_depfile(&self, disk: &dyn Disk, target: TargetId, path: &[u8]) -> (Deps, Stamp) {
-        match disk.read_stamped(path) {
-            Ok((bytes, stamp)) => (self.parse_depfile(target, path, &bytes), Stamp::of(stamp)),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                (Deps::Unknown(Unknown::NoDepfile { depfile: path.into() }), Stamp::MISSING)
-            }
-            Err(error) => {
-                let shown = String::from_utf8_lossy(path);
-                let message = format!("loading '{shown}': {}", os_message(&error)).into();
-                (Deps::Unknown(Unknown::Broken { message }), Stamp::UNKNOWN)
-            }
-        }
-    }
-
-    fn parse_depfile(&self, target: TargetId, depfile: &[u8], bytes: &[u8]) -> Deps {
-        let broken = |message: String| Deps::Unknown(Unknown::Broken { message: message.into() });
-        let shown = String::from_utf8_lossy(depfile);
-        if bytes.is_empty() {
-            return Deps::Unknown(Unknown::NoDepfile { depfile: depfile.into() });
-        }
-        let mut parsed = match depfile::parse(bytes, self.version) {
-            Ok(parsed) => parsed,
-            Err(message) => return broken(format!("{shown}: {message}")),
-        };
-        let Some(first) = parsed.outputs.first_mut() else {
-            return broken(format!("{shown}: no outputs declared"));
-        };
-        path::canonicalize(first);
-        if first != self.graph.name(target) {
-            let names = std::mem::take(first).into();
-            return Deps::Unknown(Unknown::OtherOutput { depfile: depfile.into(), names });
-        }
-        let outputs = self.graph.outputs(target);
-        let is_output = |name: &Vec<u8>| outputs.iter().any(|&file| self.graph.files.path(file) == name);
-        if let Some(other) = parsed.outputs.iter().find(|name| !is_output(name)) {
-            return broken(format!(
-                "{shown}: depfile mentions '{}' as an output, but no such output was declared",
-                String::from_utf8_lossy(other)
-            ));
-        }
-        for input in &mut parsed.inputs {
-            path::canonicalize(input);
-        }
-        Deps::Inputs(parsed.inputs)
-    }
-
-    /// Puts what was found out about a target into the tables. What it discovered is reached from now on.
-    fn adopt(&mut self, target: TargetId, details: Details, reach: &mut Vec<FileId>) {
-        self.graph.set_flags(target, details.flags);
-        if let Some(hash) = details.hash {
-            self.history.set_command_hash(target, hash);
-        }
-        if let Some((path, stamp)) = details.depfile {
-            self.depfiles.push((target, path, stamp));
-        }
-        self.adopt_deps(target, details.deps);
-        self.is_detailed[target.index()] = true;
-        self.want_discovered(target, reach);
-    }
-
-    fn adopt_deps(&mut self, target: TargetId, deps: Deps) {
-        match deps {
-            Deps::Untracked => {}
-            Deps::Unknown(why) => self.history.set_discovered_unknown(target, why),
-            Deps::Inputs(paths) => {
-                let files = &mut self.graph.files;
-                let inputs = paths.iter().map(|path| files.intern(path));
-                self.history.set_discovered_inputs(target, inputs, None);
-            }
-            Deps::FromLog => self.adopt_from_log(target),
-        }
-    }
-
-    fn adopt_from_log(&mut self, target: TargetId) {
-        let output = self.graph.outputs(target).first();
-        let number = output.and_then(|&output| self.logs.deps_number(output));
-        let log = self.logs.deps_log.take();
-        match log.as_ref().zip(number).and_then(|(log, number)| log.record(number)) {
-            Some((mtime, inputs)) => self.set_logged_inputs(target, mtime, inputs),
-            None => self.history.set_discovered_unknown(target, Unknown::NotRecorded),
-        }
-        self.logs.deps_log = log;
+        result
     }
 
     /// Reads the depfile of a target again. What it discovered is reached from now on.
@@ -302,10 +172,11 @@ impl Build {
         reach: &mut Vec<FileId>,
     ) -> Stamp {
         let path = self.graph.files.path(depfile).to_vec();
-        let (deps, stamp) = self.read_depfile(disk, target, &path);
-        self.adopt_deps(target, deps);
-        self.want_discovered(target, reach);
-        stamp
+        self.take_in(disk, reach, |context, intake| {
+            let (chunk, stamp) = Look::new(context).depfile_alone(target, &path);
+            intake.take(0, chunk);
+            stamp
+        })
     }
 
     /// Wants what a target discovered. What is new is reached.
@@ -318,6 +189,74 @@ impl Build {
         self.described.fill(false);
         self.is_wanted.fill(false);
         self.wanted.clear();
+    }
+}
+
+/// The tables that take in what is found out, while the graph stays as it is: threads are looking at it.
+struct Intake<'a> {
+    graph: &'a Graph,
+    logs: &'a LogTables,
+    history: &'a mut History,
+    depfiles: &'a mut Vec<(TargetId, Vec<u8>, Stamp)>,
+    is_detailed: &'a mut Vec<bool>,
+    is_wanted: &'a mut Vec<bool>,
+    wanted: &'a mut Vec<FileId>,
+    reach: &'a mut Vec<FileId>,
+    /// The files that will follow those of the graph.
+    new_files: FileTable,
+    /// The files of each thread's new ones.
+    files_of_threads: Vec<Vec<FileId>>,
+    /// Where they are not those that the graph has.
+    flags: Vec<(TargetId, Flags)>,
+}
+
+impl Intake<'_> {
+    fn take(&mut self, thread: usize, chunk: Chunk) {
+        let Chunk { details, inputs, new_files } = chunk;
+        if self.files_of_threads.len() <= thread {
+            self.files_of_threads.resize_with(thread + 1, Vec::new);
+        }
+        for path in new_files {
+            let file = self.file(&path);
+            self.files_of_threads[thread].push(file);
+        }
+        for Details { target, flags, hash, deps, depfile } in details {
+            if self.graph.flags(target) != flags {
+                self.flags.push((target, flags));
+            }
+            if let Some(hash) = hash {
+                self.history.set_command_hash(target, hash);
+            }
+            if let Some((path, stamp)) = depfile {
+                self.depfiles.push((target, path, stamp));
+            }
+            self.take_deps(target, deps, &inputs, thread);
+            self.is_detailed[target.index()] = true;
+            want_discovered(self.history, target, self.is_wanted, self.wanted, self.reach);
+        }
+    }
+
+    fn take_deps(&mut self, target: TargetId, deps: Deps, inputs: &[u32], thread: usize) {
+        match deps {
+            Deps::Untracked => {}
+            Deps::Unknown(why) => self.history.set_discovered_unknown(target, why),
+            Deps::FromLog => self.logs.tell_discovered(self.graph, target, self.history),
+            Deps::Inputs(range) => {
+                let n_known = self.graph.files.len();
+                let new_files = &self.files_of_threads[thread];
+                let file = |number: &u32| {
+                    let number = *number as usize;
+                    number.checked_sub(n_known).map_or_else(|| FileId::new(number), |new| new_files[new])
+                };
+                self.history.set_discovered_inputs(target, inputs[range].iter().map(file), None);
+            }
+        }
+    }
+
+    /// The file at a canonical path.
+    fn file(&mut self, path: &[u8]) -> FileId {
+        let files = &self.graph.files;
+        files.lookup(path).unwrap_or_else(|| FileId::new(files.len() + self.new_files.intern(path).index()))
     }
 }
 

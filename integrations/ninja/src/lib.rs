@@ -27,6 +27,7 @@ pub mod command_hash;
 pub mod depfile;
 pub mod deps_log;
 mod describe;
+mod details;
 mod dry_run;
 mod dyndep;
 mod error;

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::OnceLock;
 use upcheck::collect::Disk;
-use upcheck::{Column, Discovered, FileId, Record, TargetId, Unknown};
+use upcheck::{Column, Discovered, FileId, Graph, History, Record, TargetId, Unknown};
 
 const NOT_IN_DEPS_LOG: u32 = u32::MAX;
 
@@ -48,6 +48,32 @@ impl LogTables {
         });
         let number = *numbers.get(file.index())?;
         (number != NOT_IN_DEPS_LOG).then_some(number as usize)
+    }
+
+    /// Puts what the deps log says that a target has discovered into the history.
+    pub(crate) fn tell_discovered(&self, graph: &Graph, target: TargetId, history: &mut History) {
+        let output = graph.outputs(target).first();
+        let number = output.and_then(|&output| self.deps_number(output));
+        match self.deps_log.as_ref().zip(number).and_then(|(log, number)| log.record(number)) {
+            Some((mtime, inputs)) => self.set_inputs(target, mtime, inputs, history),
+            None => history.set_discovered_unknown(target, Unknown::NotRecorded),
+        }
+    }
+
+    /// Sets what a record of the deps log says. A damaged log can name a path that is not in it.
+    fn set_inputs(
+        &self,
+        target: TargetId,
+        mtime: i64,
+        inputs: impl Iterator<Item = usize> + Clone,
+        history: &mut History,
+    ) {
+        let files = &*self.deps_files;
+        if inputs.clone().all(|number| number < files.len()) {
+            history.set_discovered_inputs(target, inputs.map(|number| files[number]), Some(mtime));
+        } else {
+            history.set_discovered_unknown(target, Unknown::NotRecorded);
+        }
     }
 }
 
@@ -141,7 +167,7 @@ impl Build {
             let output = self.logs.deps_files[output];
             let Some(target) = self.graph.producer(output) else { continue };
             if self.graph.outputs(target).first() == Some(&output) && self.learns_from_log(target) {
-                self.set_logged_inputs(target, mtime, inputs.into_iter());
+                self.logs.set_inputs(target, mtime, inputs.into_iter(), &mut self.history);
                 self.logs.relearnt.push(target);
             }
         }
@@ -158,22 +184,6 @@ impl Build {
             self.history.discovered(target),
             Discovered::Inputs { recorded: Some(_) } | Discovered::Unknown(Unknown::NotRecorded)
         )
-    }
-
-    /// Sets what the deps log says that a target has discovered. A damaged log can name a path that is not in it.
-    pub(crate) fn set_logged_inputs(
-        &mut self,
-        target: TargetId,
-        mtime: i64,
-        inputs: impl Iterator<Item = usize> + Clone,
-    ) {
-        let files = &self.logs.deps_files;
-        if inputs.clone().all(|number| number < files.len()) {
-            let inputs = inputs.map(|number| files[number]);
-            self.history.set_discovered_inputs(target, inputs, Some(mtime));
-        } else {
-            self.history.set_discovered_unknown(target, Unknown::NotRecorded);
-        }
     }
 }
 
