@@ -251,23 +251,26 @@ impl<'o> Opening<'o> {
             stat => stat,
         };
         let looked = looked(&self.state)?;
-        Some(looked.is_as_before(plan.n_known(), stat) && self.depfiles_are_as_before(snapshot)?)
+        Some(looked.is_as_before(plan.n_known(), stat) && self.depfiles_are_as_before(snapshot, more)?)
     }
 
-    fn depfiles_are_as_before(&self, snapshot: &Snapshot) -> Option<bool> {
+    fn depfiles_are_as_before(&self, snapshot: &Snapshot, more: &Snapshot) -> Option<bool> {
         let depfile_of = self.image.table::<u32>("depfile")?;
         if depfile_of.is_empty() {
             return Some(true);
         }
         let kept = self.kept_depfiles(depfile_of)?;
         let closure = self.image.table::<u8>("closure")?;
-        Some(closure.iter().enumerate().filter(|(_, is_in)| **is_in == 1).all(|(target, _)| {
+        Some(closure.iter().enumerate().all(|(target, is_in)| {
             let target = TargetId::new(target);
-            kept.depfile(target).is_none_or(|depfile| {
-                let (known, is_in_image) = kept.depfile_stamp(target);
-                let began = if is_in_image { kept.image_began } else { kept.state_began };
-                Stamp::from_stat(snapshot.stat(depfile)) == Some(known) && !known.is_racy(began)
-            })
+            let Some(depfile) = kept.depfile(target) else { return true };
+            if *is_in == 0 {
+                // Needed only since: there is no stamp of it to compare with.
+                return more.stat(depfile) == Stat::Unknown;
+            }
+            let (known, is_in_image) = kept.depfile_stamp(target);
+            let began = if is_in_image { kept.image_began } else { kept.state_began };
+            Stamp::from_stat(snapshot.stat(depfile)) == Some(known) && !known.is_racy(began)
         }))
     }
 
