@@ -3,5 +3,7 @@
 mod asking;
 #[path = "../command/mod.rs"]
 mod command;
+mod damage;
 mod lives;
+mod racy;
 mod tails;

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::logs::LogTables;
 use crate::source::{Checked, Source, Stamp, nanoseconds};
 use crate::version::NinjaVersion;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::SystemTime;
 use upcheck::collect::{Disk, collect};
 use upcheck::image::{Image, WordReader};
@@ -243,6 +243,7 @@ impl<'o> Opening<'o> {
             image_began: *self.image.table::<i64>("began")?.first()?,
             state_began: self.report.began,
             again: tables::again(&self.state.table("again")?, n_targets.max(1))?,
+            read_now: HashSet::new(),
             default_requests: self.image.table("requests")?,
             before: None,
             n_planned: 0,

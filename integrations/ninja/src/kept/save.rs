@@ -84,7 +84,7 @@ impl Build {
     /// Digests of logs of which more was understood since they were read as a whole.
     fn digest_logs_again(&mut self, disk: &dyn Disk) -> bool {
         self.sources.iter_mut().filter(|source| source.can_grow).all(|source| {
-            match digest_of_file(disk, &source.path, source.length) {
+            match digest_of_file(disk, source) {
                 Some(digest) => source.digest = digest,
                 None => return false,
             }
