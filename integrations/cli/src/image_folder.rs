@@ -17,7 +17,9 @@ pub(crate) fn images(common: &Common) -> Option<Images> {
     Some(Images::new(folder, bytes_of(place.into_os_string())))
 }
 
-/// `$XDG_CACHE_HOME/upcheck`, else `~/.cache/upcheck`; `%LOCALAPPDATA%\\upcheck` on Windows.
+/// `$XDG_CACHE_HOME/upcheck`, else `~/.cache/upcheck`; `%LOCALAPPDATA%\\upcheck` on Windows. A home that is relative
+/// could be the build directory, in which nothing is ever written.
 fn default_folder() -> Option<PathBuf> {
-    Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("upcheck"))
+    let folder = etcetera::choose_base_strategy().ok()?.cache_dir().join("upcheck");
+    folder.is_absolute().then_some(folder)
 }

@@ -68,6 +68,11 @@ pub fn open(
     Build::load(disk, options).map(|build| Opened::Build(build.into()))
 }
 
+/// Whether there is an image that the next check can use.
+pub(super) fn is_there(disk: &dyn Disk, options: &Options, images: &Images) -> bool {
+    Opening::begin(disk, options, images).is_some()
+}
+
 /// The image and the state, which belong together, and what has become of the sources.
 struct Opening<'o> {
     options: &'o Options,

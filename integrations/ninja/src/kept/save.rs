@@ -1,5 +1,6 @@
 //! From a build to its image, and from a check to its state.
 
+use super::load::is_there;
 use super::tables::{self, Facts};
 use super::{Images, Looked, MISSING, PRESENT, UNASKED};
 use crate::build::Build;
@@ -68,6 +69,10 @@ impl Build {
             let id = self.write_image(images, &who)?;
             self.write_state(images, &who, id, snapshot, Some(last))?;
             return Ok(Saved::Image);
+        }
+        // A question that only the logs could answer, and no decision to add.
+        if last.is_none() && is_there(disk, &self.options, images) {
+            return Ok(Saved::Nothing);
         }
         if !self.describe_all(disk, last.is_some()) {
             return Ok(Saved::Nothing);
