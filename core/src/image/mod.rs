@@ -16,6 +16,9 @@
 //! | 32 | 8 | checksum of the list of tables |
 //! | 64 | 32 each | the list: name (8 bytes, padded with NUL), offset (8), length in bytes (8), checksum (8) |
 //!
+//! The last table is `sizes`: the length of each other one, eight bytes each. Whoever loads tables relies on it that
+//! they fit together, so a table that someone put in the place of another is not taken for it.
+//!
 //! Checksums are rapidhash v3 of the bytes, as the crate `rapidhash` has it. A table is checked when it is first
 //! asked for, so that what is not needed is not even read.
 //!
@@ -47,6 +50,7 @@ pub const VERSION: u32 = 2;
 const MAGIC: [u8; 8] = *b"upcheck\n";
 const BYTE_ORDER: u32 = 0x0102_0304;
 const ALIGNMENT: usize = 64;
+const SIZES: &str = "sizes";
 
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
@@ -102,7 +106,13 @@ impl Image {
         let checksum = header.checksum;
         let entries = Column::mapped(&map, start..end)?;
         let checked = entries.iter().map(|_| AtomicBool::new(false)).collect();
-        Some(Self { map, entries, checked, checksum })
+        let image = Self { map, entries, checked, checksum };
+        image.has_right_sizes()?.then_some(image)
+    }
+
+    fn has_right_sizes(&self) -> Option<bool> {
+        let (_, others) = self.entries.split_last()?;
+        Some(others.iter().map(|entry| entry.length).eq(self.table::<u64>(SIZES)?.iter().copied()))
     }
 
     /// What tells images apart: the checksum over the checksums of all tables.
@@ -147,7 +157,10 @@ impl<'a> Tables<'a> {
     }
 
     fn push(&mut self, name: &'static str, bytes: Cow<'a, [u8]>) {
-        debug_assert!(name.len() <= 8 && self.tables.iter().all(|(other, _)| *other != name), "{name}");
+        debug_assert!(
+            name.len() <= 8 && name != SIZES && self.tables.iter().all(|(other, _)| *other != name),
+            "{name}"
+        );
         self.tables.push((name, bytes));
     }
 
@@ -156,9 +169,12 @@ impl<'a> Tables<'a> {
     /// # Errors
     /// Whatever the operating system says.
     pub fn write(&self, file: &mut File) -> io::Result<u64> {
-        let mut end = size_of::<Header>() + self.tables.len() * size_of::<Entry>();
-        let mut entries = Vec::with_capacity(self.tables.len());
-        for (name, bytes) in &self.tables {
+        let sizes: Vec<u64> = self.tables.iter().map(|(_, bytes)| bytes.len() as u64).collect();
+        let sizes = (SIZES, Cow::Borrowed(bytemuck::cast_slice(&sizes)));
+        let tables: Vec<_> = self.tables.iter().chain([&sizes]).collect();
+        let mut end = size_of::<Header>() + tables.len() * size_of::<Entry>();
+        let mut entries = Vec::with_capacity(tables.len());
+        for (name, bytes) in &tables {
             let offset = end.next_multiple_of(ALIGNMENT);
             end = offset + bytes.len();
             entries.push(Entry {
@@ -181,7 +197,7 @@ impl<'a> Tables<'a> {
         };
         let mut at = size_of::<Header>() + list.len();
         file.write_all(&[bytemuck::bytes_of(&header), list].concat())?;
-        for (_, bytes) in &self.tables {
+        for (_, bytes) in &tables {
             let gap = at.next_multiple_of(ALIGNMENT) - at;
             file.write_all(&[0; ALIGNMENT][..gap])?;
             file.write_all(bytes)?;

@@ -1,5 +1,6 @@
 //! What the user typed. No I/O, no decisions.
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -49,7 +50,8 @@ pub(crate) struct Common {
     pub(crate) threads: usize,
     /// Where to keep what speeds up the next check, instead of the user's cache folder
     #[arg(long, value_name = "DIR", global = true, env = "UPCHECK_CACHE_DIR", hide_env_values = true)]
-    pub(crate) image_dir: Option<OsString>,
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    pub(crate) image_dir: Option<PathBuf>,
     /// Keep nothing for the next check, and use nothing that was kept
     #[arg(long, global = true)]
     pub(crate) no_image: bool,

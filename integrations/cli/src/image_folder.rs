@@ -11,13 +11,15 @@ pub(crate) fn images(common: &Common) -> Option<Images> {
     if common.no_image {
         return None;
     }
-    let told = common.image_dir.clone().filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let told = common.image_dir.clone().filter(|folder| !folder.as_os_str().is_empty());
     let folder = told.or_else(default_folder)?;
     let place = std::fs::canonicalize(&common.directory).ok()?;
     Some(Images::new(folder, bytes_of(place.into_os_string())))
 }
 
-/// `$XDG_CACHE_HOME/upcheck`, else `~/.cache/upcheck`; `%LOCALAPPDATA%\\upcheck` on Windows.
+/// `$XDG_CACHE_HOME/upcheck`, else `~/.cache/upcheck`; `%LOCALAPPDATA%\\upcheck` on Windows. A home that is relative
+/// could be the build directory, in which nothing is ever written.
 fn default_folder() -> Option<PathBuf> {
-    Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("upcheck"))
+    let folder = etcetera::choose_base_strategy().ok()?.cache_dir().join("upcheck");
+    folder.is_absolute().then_some(folder)
 }

@@ -75,7 +75,8 @@ fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
         build.load_rules(&disk)?;
     }
     let is_default = args.targets.is_empty() && !args.exact;
-    let draft = images.as_ref().and_then(|images| Some((build.draft_image(&disk, is_default)?, images)));
+    let draft =
+        images.as_ref().and_then(|images| Some((build.draft_image(&disk, images, is_default)?, images)));
     let (judged, draft) = std::thread::scope(|scope| {
         if common.threads == 1 {
             return (judge(&build, &disk, &snapshot, requests, args), draft.map(|(draft, _)| draft));
@@ -189,8 +190,7 @@ fn save(
         Ok(Saved::Image) => "made",
         Err(error) => {
             // Somebody who names a folder wants to know. A home that cannot be written to is no news.
-            if let Some(folder) = common.image_dir.as_ref().filter(|folder| !folder.is_empty()) {
-                let folder = Path::new(folder);
+            if let Some(folder) = common.image_dir.as_ref().filter(|folder| !folder.as_os_str().is_empty()) {
                 let cause = upcheck_ninja::os_message(&error);
                 warn(common, &[format!("keeping an image in '{}': {cause}", folder.display())]);
             }

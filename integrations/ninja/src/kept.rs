@@ -22,7 +22,7 @@ pub use save::{Draft, LastCheck, Saved};
 
 use crate::build::Build;
 use crate::source::{Stamp, digest};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use upcheck::collect::{Disk, collect};
 use upcheck::image::ImageFolder;
@@ -60,6 +60,8 @@ pub(crate) struct Kept {
     state_began: Mtime,
     /// Depfiles that say something else than in the image, and their stamps as the last check found them.
     again: HashMap<TargetId, Stamp>,
+    /// Those among them that were read in this check.
+    read_now: HashSet<TargetId>,
     /// What was asked by default when the image was made.
     default_requests: Column<FileId>,
     /// What the last check found.
@@ -192,6 +194,7 @@ impl Build {
             let stamp = self.read_depfile_again(disk, target, depfile, &mut reach);
             kept.is_touched |= !is_known || stamp != known;
             kept.again.insert(target, stamp);
+            kept.read_now.insert(target);
         }
         let before = self.described.clone();
         // All was found out when the image was made, so nothing can be wrong with a rule now.
@@ -245,5 +248,14 @@ impl Kept {
             Some(stamp) => (*stamp, false),
             None => (self.depfile_stamps[target.index()], true),
         }
+    }
+
+    /// The stamp of a target's depfile for an image that is made of what this one says now. What nobody has asked about
+    /// was not looked at, and is not proven by an image that begins later.
+    fn depfile_stamp_now(&self, target: TargetId) -> Stamp {
+        let (stamp, is_in_image) = self.depfile_stamp(target);
+        let is_proven =
+            if is_in_image { !stamp.is_racy(self.image_began) } else { self.read_now.contains(&target) };
+        if is_proven { stamp } else { Stamp::UNKNOWN }
     }
 }

@@ -126,6 +126,8 @@ impl Source {
 
     /// Says how much of the file was understood, and whether more may be appended.
     pub(crate) fn understood(&mut self, bytes: &[u8], can_grow: bool) {
+        // From nothing it can grow into anything.
+        let can_grow = can_grow && !bytes.is_empty();
         (self.length, self.digest, self.can_grow) = (bytes.len() as u64, digest(bytes), can_grow);
     }
 
@@ -147,7 +149,7 @@ impl Source {
         if now == stamp && !stamp.is_racy(began) {
             return Checked::Same;
         }
-        if now.is_missing() || stamp.is_missing() || now.size < self.length {
+        if now.is_missing() || self.stamp.present != 1 || now.size < self.length {
             return Checked::Changed;
         }
         let mut hasher = Hasher::new(self.length);
@@ -163,11 +165,11 @@ impl Source {
     }
 }
 
-/// The digest of the first so many bytes of a file; `None` if it has not as many.
-pub(crate) fn digest_of_file(disk: &dyn Disk, path: &[u8], length: u64) -> Option<u64> {
-    let mut hasher = Hasher::new(length);
-    disk.scan(path, &mut |piece| hasher.add(piece)).ok()?;
-    hasher.finish()
+/// The digest of what was understood of a file; `None` if it was changed since.
+pub(crate) fn digest_of_file(disk: &dyn Disk, source: &Source) -> Option<u64> {
+    let mut hasher = Hasher::new(source.length);
+    let read = disk.scan(&source.path, &mut |piece| hasher.add(piece)).ok()?;
+    hasher.finish().filter(|_| Stamp::of(read) == source.stamp)
 }
 
 /// A digest of content, good for telling whether it is the same; not against those who want it to look so.

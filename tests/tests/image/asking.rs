@@ -1,6 +1,8 @@
 //! The default question, asked with an image and without, and of ninja: the same answer.
 
+use std::time::{Duration, SystemTime};
 use upcheck::collect::{Disk, os_disk};
+use upcheck::{IoCounts, Meta, Stat, Visit};
 use upcheck_ninja::Saved;
 use upcheck_tests::answer::{Asked, Later, Question, ask, compare, images};
 use upcheck_tests::space::Space;
@@ -76,4 +78,69 @@ pub(crate) fn ask_later(space: &Space, version: Ninja) -> Found {
     let found = ask_on(&Later(os_disk(space.path()).expect("a directory")), space, version);
     compare(space, version, &Question::default());
     found
+}
+
+/// The real disk with other times.
+pub(crate) struct Times<'a, D> {
+    pub(crate) disk: D,
+    /// What all times are rounded down to, nanoseconds.
+    pub(crate) tick: i64,
+    /// Whether files have a time of their status.
+    pub(crate) has_ctime: bool,
+    /// Files whose times stand still, whatever happens to them, and at what time.
+    pub(crate) frozen: (&'a [&'a str], i64),
+    /// What time it is, nanoseconds since 1970; `None` for the real time.
+    pub(crate) now: Option<i64>,
+}
+
+impl<D> Times<'_, D> {
+    fn change(&self, path: &[u8], meta: &mut Meta) {
+        let (files, time) = self.frozen;
+        if files.iter().any(|file| file.as_bytes() == path) {
+            (meta.mtime, meta.ctime) = (time, time);
+        }
+        for time in [&mut meta.mtime, &mut meta.ctime] {
+            *time -= time.rem_euclid(self.tick);
+        }
+        if !self.has_ctime {
+            meta.ctime = 0;
+        }
+    }
+}
+
+impl<D: Disk> Disk for Times<'_, D> {
+    fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
+        let is_there = self.disk.visit(visit, stats, counts);
+        let directory = visit.directory();
+        for (name, stat) in visit.names().zip(stats) {
+            let path = if directory.is_empty() { name.to_vec() } else { [directory, b"/", name].concat() };
+            if let Stat::Present(meta) = stat {
+                self.change(&path, meta);
+            }
+        }
+        is_there
+    }
+    fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
+        let (bytes, mut meta) = self.disk.read_stamped(path)?;
+        self.change(path, &mut meta);
+        Ok((bytes, meta))
+    }
+    fn read_tail(&self, path: &[u8], offset: u64) -> std::io::Result<(Vec<u8>, Meta)> {
+        let (bytes, mut meta) = self.disk.read_tail(path, offset)?;
+        self.change(path, &mut meta);
+        Ok((bytes, meta))
+    }
+    fn scan(&self, path: &[u8], sink: &mut dyn FnMut(&[u8])) -> std::io::Result<Meta> {
+        let mut meta = self.disk.scan(path, sink)?;
+        self.change(path, &mut meta);
+        Ok(meta)
+    }
+    fn now(&self) -> SystemTime {
+        match self.now {
+            Some(now) => {
+                SystemTime::UNIX_EPOCH + Duration::from_nanos(u64::try_from(now).expect("after 1970"))
+            }
+            None => self.disk.now(),
+        }
+    }
 }

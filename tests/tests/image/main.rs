@@ -3,5 +3,10 @@
 mod asking;
 #[path = "../command/mod.rs"]
 mod command;
+mod damage;
+mod folder;
 mod lives;
+mod racy;
 mod tails;
+mod unwritten;
+mod whose;

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::logs::LogTables;
 use crate::source::{Checked, Source, Stamp, nanoseconds};
 use crate::version::NinjaVersion;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::SystemTime;
 use upcheck::collect::{Disk, collect};
 use upcheck::image::{Image, WordReader};
@@ -66,6 +66,11 @@ pub fn open(
         return Ok(opened);
     }
     Build::load(disk, options).map(|build| Opened::Build(build.into()))
+}
+
+/// Whether there is an image that the next check can use.
+pub(super) fn is_there(disk: &dyn Disk, options: &Options, images: &Images) -> bool {
+    Opening::begin(disk, options, images).is_some()
 }
 
 /// The image and the state, which belong together, and what has become of the sources.
@@ -283,6 +288,7 @@ impl<'o> Opening<'o> {
             image_began: *self.image.table::<i64>("began")?.first()?,
             state_began: self.report.began,
             again: tables::again(&self.state.table("again")?, n_targets.max(1))?,
+            read_now: HashSet::new(),
             default_requests: self.image.table("requests")?,
             before: None,
             n_planned: 0,

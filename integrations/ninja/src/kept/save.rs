@@ -1,5 +1,6 @@
 //! From a build to its image, and from a check to its state.
 
+use super::load::is_there;
 use super::tables::{self, Facts};
 use super::{Images, Looked, MISSING, PRESENT, UNASKED};
 use crate::build::Build;
@@ -90,7 +91,7 @@ impl Build {
         }
         let draft = match draft {
             Some(draft) => draft,
-            None => match self.draft_image(disk, last.is_some()) {
+            None => match self.draft_image(disk, images, last.is_some()) {
                 Some(draft) => draft,
                 None => return Ok(Saved::Nothing),
             },
@@ -106,8 +107,10 @@ impl Build {
     /// Finds out what is still missing for an image of a build directory that was read as a whole. It can then be written
     /// by [`Draft::write`] while the decision is made, and be handed to [`Build::save`]. `None` where there is nothing
     /// to write. `is_default`: whether the default question is what was described.
-    pub fn draft_image(&mut self, disk: &dyn Disk, is_default: bool) -> Option<Draft> {
-        if self.is_kept() || !self.describe_all(disk, is_default) {
+    pub fn draft_image(&mut self, disk: &dyn Disk, images: &Images, is_default: bool) -> Option<Draft> {
+        // A question that only the logs could answer, and no decision to add.
+        let has_nothing_new = !is_default && is_there(disk, &self.options, images);
+        if has_nothing_new || self.is_kept() || !self.describe_all(disk, is_default) {
             return None;
         }
         // Such an image could never be used.
@@ -135,7 +138,7 @@ impl Build {
     /// Digests of logs of which more was understood since they were read as a whole.
     fn digest_logs_again(&mut self, disk: &dyn Disk) -> bool {
         self.sources.iter_mut().filter(|source| source.can_grow).all(|source| {
-            match digest_of_file(disk, &source.path, source.length) {
+            match digest_of_file(disk, source) {
                 Some(digest) => source.digest = digest,
                 None => return false,
             }

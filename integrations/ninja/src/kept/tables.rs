@@ -188,7 +188,7 @@ pub(super) fn depfile_tables(build: &mut Build) -> (Vec<u32>, Vec<Stamp>) {
         for target in build.graph.targets() {
             if let Some(file) = kept.depfile(target) {
                 files[target.index()] = narrow(file.index());
-                stamps[target.index()] = kept.depfile_stamp(target).0;
+                stamps[target.index()] = kept.depfile_stamp_now(target);
             }
         }
     }
