@@ -2,11 +2,12 @@
 
 use crate::error::{Error, SyntaxError};
 use crate::lexer::{Lexer, Piece, Token};
-use crate::scope::{ROOT, ScopeId, Scopes, Symbol, TargetPaths, TargetScope};
+use crate::scope::{ROOT, ScopeId, Scopes, Symbol, TargetPaths, TargetScope, TextId};
 use crate::source::Source;
 use crate::version::NinjaVersion;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 use upcheck::collect::Disk;
 use upcheck::{FileId, Flags, Graph, Meta, TargetDesc, TargetId, path};
 
@@ -68,7 +69,7 @@ impl Manifest {
             buffers: Buffers::default(),
         };
         reader.pools.insert(b"console".to_vec());
-        reader.file(path, &text, stamp, ROOT, 0).map_err(Error::Syntax)?;
+        reader.file(path, text, stamp, ROOT, 0).map_err(Error::Syntax)?;
         manifest.n_named_files = manifest.graph.files.len();
         Ok(manifest)
     }
@@ -188,23 +189,36 @@ struct Buffers {
 }
 
 impl Reader<'_> {
-    fn file(&mut self, path: &[u8], text: &[u8], stamp: Meta, scope: ScopeId, depth: usize) -> Outcome<()> {
-        self.manifest.sources.push(Source::read(path, text, stamp));
-        let mut lexer = Lexer::new(path, text);
+    fn file(&mut self, path: &[u8], text: Vec<u8>, stamp: Meta, scope: ScopeId, depth: usize) -> Outcome<()> {
+        self.manifest.sources.push(Source::read(path, &text, stamp));
+        let text = Arc::new(text);
+        let id = self.manifest.rules.scopes.open_text(&text);
+        self.statements(&mut Lexer::new(path, &text), id, scope, depth)?;
+        self.manifest.rules.scopes.close_text(id);
+        Ok(())
+    }
+
+    fn statements(
+        &mut self,
+        lexer: &mut Lexer<'_>,
+        text: TextId,
+        scope: ScopeId,
+        depth: usize,
+    ) -> Outcome<()> {
         loop {
             match lexer.token() {
-                Token::Pool => self.pool(&mut lexer, scope)?,
-                Token::Build => self.build(&mut lexer, scope)?,
-                Token::Rule => self.rule(&mut lexer, scope)?,
-                Token::Default => self.default(&mut lexer, scope)?,
+                Token::Pool => self.pool(lexer, scope)?,
+                Token::Build => self.build(lexer, text, scope)?,
+                Token::Rule => self.rule(lexer, scope)?,
+                Token::Default => self.default(lexer, scope)?,
                 Token::Ident => {
                     lexer.unread();
-                    self.variable(&mut lexer, scope)?;
+                    self.variable(lexer, text, scope)?;
                 }
-                Token::Include => self.include(&mut lexer, scope, scope, depth)?,
+                Token::Include => self.include(lexer, scope, scope, depth)?,
                 Token::Subninja => {
                     let below = self.manifest.rules.scopes.open(scope);
-                    self.include(&mut lexer, scope, below, depth)?;
+                    self.include(lexer, scope, below, depth)?;
                 }
                 Token::Newline => {}
                 Token::End => return Ok(()),
@@ -230,14 +244,14 @@ impl Reader<'_> {
         value
     }
 
-    fn variable(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId) -> Outcome<()> {
+    fn variable(&mut self, lexer: &mut Lexer<'_>, text: TextId, scope: ScopeId) -> Outcome<()> {
         let name = self.assignment(lexer)?;
-        let value = self.expanded(lexer, scope);
+        let value = self.manifest.rules.scopes.value(scope, text, &self.buffers.pieces);
         if name == b"ninja_required_version" {
-            self.check_required_version(lexer, &value)?;
+            self.check_required_version(lexer, self.manifest.rules.scopes.bytes(value))?;
         }
         let symbol = self.manifest.rules.scopes.symbol(name);
-        self.manifest.rules.scopes.bind(scope, symbol, &value);
+        self.manifest.rules.scopes.bind(scope, symbol, value);
         Ok(())
     }
 
@@ -366,18 +380,24 @@ impl Reader<'_> {
                 return lexer.error(format!("loading '{shown}': {cause}"));
             }
         };
-        self.file(&path, &text, stamp, inner, depth + 1)?;
+        self.file(&path, text, stamp, inner, depth + 1)?;
         lexer.expect(Token::Newline)
     }
 
-    fn build(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId) -> Outcome<()> {
+    fn build(&mut self, lexer: &mut Lexer<'_>, text: TextId, scope: ScopeId) -> Outcome<()> {
         let mut buffers = std::mem::take(&mut self.buffers);
-        let result = self.build_with(lexer, scope, &mut buffers);
+        let result = self.build_with(lexer, text, scope, &mut buffers);
         self.buffers = buffers;
         result
     }
 
-    fn build_with(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId, buffers: &mut Buffers) -> Outcome<()> {
+    fn build_with(
+        &mut self,
+        lexer: &mut Lexer<'_>,
+        text: TextId,
+        scope: ScopeId,
+        buffers: &mut Buffers,
+    ) -> Outcome<()> {
         let Buffers { pieces, outputs, inputs, validations, files, path } = buffers;
         pieces.clear();
         outputs.clear();
@@ -413,9 +433,9 @@ impl Reader<'_> {
         let first_binding = self.manifest.rules.scopes.next_target_binding();
         while lexer.peek(Token::Indent) {
             let name = self.assignment(lexer)?;
-            let value = self.expanded(lexer, scope);
+            let value = self.manifest.rules.scopes.value(scope, text, &self.buffers.pieces);
             let symbol = self.manifest.rules.scopes.symbol(name);
-            self.manifest.rules.scopes.bind_target(symbol, &value);
+            self.manifest.rules.scopes.bind_target(symbol, value);
         }
         let bindings = (first_binding, self.manifest.rules.scopes.next_target_binding());
         let target_scope = TargetScope { rule, file: scope, bindings };
