@@ -91,22 +91,35 @@ impl Rules {
         escape: bool,
         eager_cycles: bool,
     ) -> Result<Vec<u8>, Error> {
-        let row = &self.rows[target.index()];
         let mut value = Vec::new();
-        if self.scopes.may_be_bound(row.scope, symbol) {
-            let n_outputs = row.n_explicit_outputs as usize;
-            let outputs = graph.outputs(target);
-            let paths = Paths {
-                graph,
-                inputs: graph.explicit_inputs(target),
-                outputs: &outputs[..n_outputs.min(outputs.len())],
-                escape,
-            };
-            self.scopes
-                .evaluate(row.scope, symbol, &paths, eager_cycles, &mut value)
-                .map_err(|cycle| Error::Refused(format!("cycle in rule variables: {}", cycle.0)))?;
-        }
+        self.append_binding(graph, target, symbol, escape, eager_cycles, &mut value)?;
         Ok(value)
+    }
+
+    /// Appends the value of a binding of a target.
+    pub(crate) fn append_binding(
+        &self,
+        graph: &Graph,
+        target: TargetId,
+        symbol: Symbol,
+        escape: bool,
+        eager_cycles: bool,
+        to: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let row = &self.rows[target.index()];
+        if !self.scopes.may_be_bound(row.scope, symbol) {
+            return Ok(());
+        }
+        let outputs = graph.outputs(target);
+        let paths = Paths {
+            graph,
+            inputs: graph.explicit_inputs(target),
+            outputs: &outputs[..outputs.len().min(row.n_explicit_outputs as usize)],
+            escape,
+        };
+        self.scopes
+            .evaluate(row.scope, symbol, &paths, eager_cycles, to)
+            .map_err(|cycle| Error::Refused(format!("cycle in rule variables: {}", cycle.0)))
     }
 
     /// The name of a target's rule.
