@@ -609,3 +609,101 @@ pub(crate) fn leading_number(text: &[u8]) -> i64 {
         .fold(0i64, |value, digit| value.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
     if negative { -value } else { value }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Build, Options};
+    use upcheck::collect::MemoryDisk;
+
+    fn disk(files: &[(&str, &str)]) -> MemoryDisk {
+        let mut disk = MemoryDisk::new();
+        for (path, text) in files {
+            disk.write(path, text.as_bytes());
+        }
+        disk
+    }
+
+    /// The names of all targets with their command lines.
+    fn commands(disk: &MemoryDisk) -> Vec<String> {
+        let build = Build::load(disk, &Options::default()).expect("loads");
+        let command = |target| {
+            let command = build.command(target).expect("no cycle");
+            format!("{}: {}", build.graph().name(target).escape_ascii(), command.escape_ascii())
+        };
+        build.graph().targets().map(command).collect()
+    }
+
+    fn error(files: &[(&str, &str)]) -> String {
+        match Build::load(&disk(files), &Options::default()) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Long enough for long values to stay in it.
+    fn long(text: &str) -> String {
+        format!("#{}\n{text}", "x".repeat(70_000))
+    }
+
+    const MAIN: &str = "rule r
+  command = $top | $own | $over | $in
+top = first
+subninja a.ninja
+top = second
+include b.ninja
+subninja a2.ninja
+build main: r x
+  own = $top
+";
+
+    fn scopes(enlarge: impl Fn(&str) -> String) -> Vec<String> {
+        let words = "one:two|three four ".repeat(10);
+        let own = format!("{words}$$ $\n    {words}$\r\n  end\r\n");
+        let a = format!("over = {words}\nbuild ${{top}}a: r y\n  own = {words}\nover = later {words}\n");
+        let a2 = format!("over = $top{words}\nbuild a2: r y\n  own = {own}include c.ninja\n");
+        let b = format!("top = third {words}\nbuild b$ b: r\n");
+        let texts = [("build.ninja", MAIN), ("a.ninja", &a), ("a2.ninja", &a2), ("b.ninja", &b)];
+        let mut all: Vec<_> = texts.map(|(path, text)| (path, enlarge(text))).into();
+        all.push(("c.ninja", "over = of c\nbuild c: r\n own = of c\n".into()));
+        commands(&disk(&all.iter().map(|(path, text)| (*path, text.as_str())).collect::<Vec<_>>()))
+    }
+
+    #[test]
+    fn values_are_the_same_whether_they_stay_in_the_text_or_are_copied() {
+        let copied = scopes(str::to_owned);
+        assert_eq!(scopes(long), copied);
+        assert!(copied[0].starts_with("firsta: third one:two|three four one"), "{}", copied[0]);
+        assert!(copied[0].contains(" | later one:two"), "{}", copied[0]);
+        assert!(copied[2].contains("four $ one:two"), "{}", copied[2]);
+        assert!(copied[2].ends_with("end | of c | y"), "{}", copied[2]);
+    }
+
+    #[test]
+    fn a_file_may_be_included_more_than_once() {
+        let text = "rule r\n command = $v\nv = 1\nsubninja s.ninja\nv = 2\nn = 2\nsubninja s.ninja\nv = 3\n";
+        let long_sub = long(&format!("own = $v {}\nbuild o$n: r\n v = $own\n", "w ".repeat(50)));
+        let found = commands(&disk(&[("build.ninja", text), ("s.ninja", &long_sub)]));
+        assert!(found[0].starts_with("o: 1 w w") && found[1].starts_with("o2: 2 w w"), "{found:?}");
+    }
+
+    #[test]
+    fn the_first_error_in_the_order_of_reading_counts() {
+        let main = "subninja a.ninja\nbad line\n";
+        assert!(error(&[("build.ninja", main), ("a.ninja", "x = 1\nalso bad\n")]).starts_with("a.ninja:2:"));
+        assert!(error(&[("build.ninja", main), ("a.ninja", "x = 1\n")]).starts_with("build.ninja:2:"));
+        let twice = "rule r\n command = r\nsubninja $d/a.ninja\nd = s\nsubninja $d/a.ninja\nbuild o: r\n";
+        let found = error(&[("build.ninja", twice), ("/a.ninja", ""), ("s/a.ninja", "build o: r\n")]);
+        assert!(found.starts_with("build.ninja:6:7: multiple rules generate o"), "{found}");
+    }
+
+    #[test]
+    fn a_nul_ends_the_text_wherever_it_is() {
+        for text in ["v = a b\0c\n", "v = a b", "v = \0\n", "v = a $\n  b\0"] {
+            for text in [text.to_owned(), long(text)] {
+                let found = error(&[("build.ninja", &text)]);
+                assert!(found.contains("unexpected EOF"), "{}: {found}", text.escape_debug());
+            }
+        }
+        assert_eq!(error(&[("build.ninja", "v = a\n\0bad line\n")]), "");
+    }
+}
