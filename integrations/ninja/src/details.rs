@@ -106,6 +106,8 @@ pub(crate) struct Look<'a> {
     /// Indexed by the reader's names of other than known files: the number of its new file, or `UNUSED`.
     new_files: Vec<u32>,
     n_new_files: usize,
+    /// A binding's value.
+    value: Vec<u8>,
     chunk: Chunk,
 }
 
@@ -118,6 +120,7 @@ impl<'a> Look<'a> {
             reader: depfile::Reader::new(&context.graph.files, context.version),
             new_files: Vec::new(),
             n_new_files: 0,
+            value: Vec::new(),
             chunk: Chunk::default(),
         }
     }
@@ -145,10 +148,12 @@ impl<'a> Look<'a> {
         let deps = if self.is_set(target, Symbol::DEPS)? {
             Deps::FromLog
         } else {
-            let path = self.binding(target, Symbol::DEPFILE, false)?;
-            if path.is_empty() {
+            self.value.clear();
+            self.append_binding(target, Symbol::DEPFILE, false)?;
+            if self.value.is_empty() {
                 Deps::Untracked
             } else {
+                let path = self.value.clone();
                 let (deps, stamp) = self.read_depfile(target, &path);
                 depfile = Some((path, stamp));
                 deps
@@ -159,32 +164,38 @@ impl<'a> Look<'a> {
         let generator = self.is_set(target, Symbol::GENERATOR)?;
         let hash = match phony || generator {
             true => None,
-            false => Some(self.context.version.hash_command(&self.command_with_rspfile(target)?)),
+            false => Some(self.command_hash(target)?),
         };
         Ok(Details { target, flags: Flags { phony, restat, generator }, hash, deps, depfile })
     }
 
-    fn is_set(&self, target: TargetId, symbol: Symbol) -> Result<bool, Error> {
-        Ok(!self.binding(target, symbol, true)?.is_empty())
+    fn is_set(&mut self, target: TargetId, symbol: Symbol) -> Result<bool, Error> {
+        self.value.clear();
+        self.append_binding(target, symbol, true)?;
+        Ok(!self.value.is_empty())
     }
 
-    /// What the command's hash is taken of.
-    fn command_with_rspfile(&self, target: TargetId) -> Result<Vec<u8>, Error> {
-        let mut command = self.binding(target, Symbol::COMMAND, true)?;
-        let content = self.binding(target, Symbol::RSPFILE_CONTENT, true)?;
-        if !content.is_empty() {
-            command.extend_from_slice(b";rspfile=");
-            command.extend_from_slice(&content);
+    /// The hash of the command, and of what is in the response file.
+    fn command_hash(&mut self, target: TargetId) -> Result<u64, Error> {
+        const RSPFILE: &[u8] = b";rspfile=";
+        self.value.clear();
+        self.append_binding(target, Symbol::COMMAND, true)?;
+        let command = self.value.len();
+        self.value.extend_from_slice(RSPFILE);
+        self.append_binding(target, Symbol::RSPFILE_CONTENT, true)?;
+        if self.value.len() == command + RSPFILE.len() {
+            self.value.truncate(command);
         }
-        Ok(command)
+        Ok(self.context.version.hash_command(&self.value))
     }
 
-    fn binding(&self, target: TargetId, symbol: Symbol, escape: bool) -> Result<Vec<u8>, Error> {
+    fn append_binding(&mut self, target: TargetId, symbol: Symbol, escape: bool) -> Result<(), Error> {
         let Context { graph, rules, version, .. } = self.context;
         let Some(rules) = rules else {
             return Err(Error::Refused("the rules of the manifest were not loaded".into()));
         };
-        rules.binding(graph, target, symbol, escape, version == NinjaVersion::V1_11)
+        let eager_cycles = version == NinjaVersion::V1_11;
+        rules.append_binding(graph, target, symbol, escape, eager_cycles, &mut self.value)
     }
 
     /// Reads a depfile. Its stamp is of before it was read.
@@ -233,7 +244,7 @@ impl<'a> Look<'a> {
 
     /// Adds what the depfile names to the chunk's inputs.
     fn hand_on_inputs(&mut self) -> Range<usize> {
-        let Self { reader, new_files, n_new_files, chunk, context } = self;
+        let Self { reader, new_files, n_new_files, chunk, context, .. } = self;
         let start = chunk.inputs.len();
         let n_known = context.graph.files.len();
         chunk.inputs.extend(reader.inputs.iter().map(|&number| {

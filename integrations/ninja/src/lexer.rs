@@ -102,8 +102,7 @@ impl<'a> Lexer<'a> {
             match self.byte(self.at) {
                 b'#' => {
                     // Only a comment that ends with its line is one.
-                    let end = self.text[self.at..].iter().position(|&byte| byte == b'\n' || byte == 0);
-                    match end {
+                    match memchr::memchr2(b'\n', 0, &self.text[self.at..]) {
                         Some(end) if self.text[self.at + end] == b'\n' => {
                             self.at += end + 1;
                             continue;
@@ -225,12 +224,11 @@ impl<'a> Lexer<'a> {
                 }
                 b'\r' => return self.bad_token(),
                 b' ' | b':' | b'|' if is_path => return Ok(()),
-                b' ' | b':' | b'|' => {
-                    self.at += 1;
-                    pieces.push(literal(start..self.at));
-                }
                 _ => {
-                    self.skip(|byte| !matches!(byte, b'$' | b' ' | b':' | b'\r' | b'\n' | b'|' | 0));
+                    self.at += match is_path {
+                        true => length_of_literal_path(&self.text[start..]),
+                        false => length_of_literal_value(&self.text[start..]),
+                    };
                     pieces.push(literal(start..self.at));
                 }
             }
@@ -297,6 +295,34 @@ impl<'a> Lexer<'a> {
     }
 }
 
-fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+/// Paths are short.
+fn length_of_literal_path(text: &[u8]) -> usize {
+    text.iter().position(|&byte| KINDS[byte as usize] & ENDS_PATH != 0).unwrap_or(text.len())
 }
+
+/// Values are long. A NUL is not among the three bytes that can be searched for at once, and the text is in the cache
+/// when it is looked for.
+fn length_of_literal_value(text: &[u8]) -> usize {
+    let end = memchr::memchr3(b'$', b'\r', b'\n', text).unwrap_or(text.len());
+    memchr::memchr(0, &text[..end]).unwrap_or(end)
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    KINDS[byte as usize] & IS_NAME != 0
+}
+
+const IS_NAME: u8 = 1;
+const ENDS_PATH: u8 = 2;
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte as usize] = match byte {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'.' | b'-' => IS_NAME,
+            b'$' | b' ' | b':' | b'\r' | b'\n' | b'|' | 0 => ENDS_PATH,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    kinds
+};

@@ -2,11 +2,12 @@
 
 use crate::error::{Error, SyntaxError};
 use crate::lexer::{Lexer, Piece, Token};
-use crate::scope::{ROOT, ScopeId, Scopes, Symbol, TargetPaths, TargetScope};
+use crate::scope::{ROOT, ScopeId, Scopes, Symbol, TargetPaths, TargetScope, TextId};
 use crate::source::Source;
 use crate::version::NinjaVersion;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 use upcheck::collect::Disk;
 use upcheck::{FileId, Flags, Graph, Meta, TargetDesc, TargetId, path};
 
@@ -68,7 +69,7 @@ impl Manifest {
             buffers: Buffers::default(),
         };
         reader.pools.insert(b"console".to_vec());
-        reader.file(path, &text, stamp, ROOT, 0).map_err(Error::Syntax)?;
+        reader.file(path, text, stamp, ROOT, 0).map_err(Error::Syntax)?;
         manifest.n_named_files = manifest.graph.files.len();
         Ok(manifest)
     }
@@ -90,22 +91,35 @@ impl Rules {
         escape: bool,
         eager_cycles: bool,
     ) -> Result<Vec<u8>, Error> {
-        let row = &self.rows[target.index()];
         let mut value = Vec::new();
-        if self.scopes.may_be_bound(row.scope, symbol) {
-            let n_outputs = row.n_explicit_outputs as usize;
-            let outputs = graph.outputs(target);
-            let paths = Paths {
-                graph,
-                inputs: graph.explicit_inputs(target),
-                outputs: &outputs[..n_outputs.min(outputs.len())],
-                escape,
-            };
-            self.scopes
-                .evaluate(row.scope, symbol, &paths, eager_cycles, &mut value)
-                .map_err(|cycle| Error::Refused(format!("cycle in rule variables: {}", cycle.0)))?;
-        }
+        self.append_binding(graph, target, symbol, escape, eager_cycles, &mut value)?;
         Ok(value)
+    }
+
+    /// Appends the value of a binding of a target.
+    pub(crate) fn append_binding(
+        &self,
+        graph: &Graph,
+        target: TargetId,
+        symbol: Symbol,
+        escape: bool,
+        eager_cycles: bool,
+        to: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let row = &self.rows[target.index()];
+        if !self.scopes.may_be_bound(row.scope, symbol) {
+            return Ok(());
+        }
+        let outputs = graph.outputs(target);
+        let paths = Paths {
+            graph,
+            inputs: graph.explicit_inputs(target),
+            outputs: &outputs[..outputs.len().min(row.n_explicit_outputs as usize)],
+            escape,
+        };
+        self.scopes
+            .evaluate(row.scope, symbol, &paths, eager_cycles, to)
+            .map_err(|cycle| Error::Refused(format!("cycle in rule variables: {}", cycle.0)))
     }
 
     /// The name of a target's rule.
@@ -188,23 +202,36 @@ struct Buffers {
 }
 
 impl Reader<'_> {
-    fn file(&mut self, path: &[u8], text: &[u8], stamp: Meta, scope: ScopeId, depth: usize) -> Outcome<()> {
-        self.manifest.sources.push(Source::read(path, text, stamp));
-        let mut lexer = Lexer::new(path, text);
+    fn file(&mut self, path: &[u8], text: Vec<u8>, stamp: Meta, scope: ScopeId, depth: usize) -> Outcome<()> {
+        self.manifest.sources.push(Source::read(path, &text, stamp));
+        let text = Arc::new(text);
+        let id = self.manifest.rules.scopes.open_text(&text);
+        self.statements(&mut Lexer::new(path, &text), id, scope, depth)?;
+        self.manifest.rules.scopes.close_text(id);
+        Ok(())
+    }
+
+    fn statements(
+        &mut self,
+        lexer: &mut Lexer<'_>,
+        text: TextId,
+        scope: ScopeId,
+        depth: usize,
+    ) -> Outcome<()> {
         loop {
             match lexer.token() {
-                Token::Pool => self.pool(&mut lexer, scope)?,
-                Token::Build => self.build(&mut lexer, scope)?,
-                Token::Rule => self.rule(&mut lexer, scope)?,
-                Token::Default => self.default(&mut lexer, scope)?,
+                Token::Pool => self.pool(lexer, scope)?,
+                Token::Build => self.build(lexer, text, scope)?,
+                Token::Rule => self.rule(lexer, scope)?,
+                Token::Default => self.default(lexer, scope)?,
                 Token::Ident => {
                     lexer.unread();
-                    self.variable(&mut lexer, scope)?;
+                    self.variable(lexer, text, scope)?;
                 }
-                Token::Include => self.include(&mut lexer, scope, scope, depth)?,
+                Token::Include => self.include(lexer, scope, scope, depth)?,
                 Token::Subninja => {
                     let below = self.manifest.rules.scopes.open(scope);
-                    self.include(&mut lexer, scope, below, depth)?;
+                    self.include(lexer, scope, below, depth)?;
                 }
                 Token::Newline => {}
                 Token::End => return Ok(()),
@@ -230,14 +257,14 @@ impl Reader<'_> {
         value
     }
 
-    fn variable(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId) -> Outcome<()> {
+    fn variable(&mut self, lexer: &mut Lexer<'_>, text: TextId, scope: ScopeId) -> Outcome<()> {
         let name = self.assignment(lexer)?;
-        let value = self.expanded(lexer, scope);
+        let value = self.manifest.rules.scopes.value(scope, text, &self.buffers.pieces);
         if name == b"ninja_required_version" {
-            self.check_required_version(lexer, &value)?;
+            self.check_required_version(lexer, self.manifest.rules.scopes.bytes(value))?;
         }
         let symbol = self.manifest.rules.scopes.symbol(name);
-        self.manifest.rules.scopes.bind(scope, symbol, &value);
+        self.manifest.rules.scopes.bind(scope, symbol, value);
         Ok(())
     }
 
@@ -366,18 +393,24 @@ impl Reader<'_> {
                 return lexer.error(format!("loading '{shown}': {cause}"));
             }
         };
-        self.file(&path, &text, stamp, inner, depth + 1)?;
+        self.file(&path, text, stamp, inner, depth + 1)?;
         lexer.expect(Token::Newline)
     }
 
-    fn build(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId) -> Outcome<()> {
+    fn build(&mut self, lexer: &mut Lexer<'_>, text: TextId, scope: ScopeId) -> Outcome<()> {
         let mut buffers = std::mem::take(&mut self.buffers);
-        let result = self.build_with(lexer, scope, &mut buffers);
+        let result = self.build_with(lexer, text, scope, &mut buffers);
         self.buffers = buffers;
         result
     }
 
-    fn build_with(&mut self, lexer: &mut Lexer<'_>, scope: ScopeId, buffers: &mut Buffers) -> Outcome<()> {
+    fn build_with(
+        &mut self,
+        lexer: &mut Lexer<'_>,
+        text: TextId,
+        scope: ScopeId,
+        buffers: &mut Buffers,
+    ) -> Outcome<()> {
         let Buffers { pieces, outputs, inputs, validations, files, path } = buffers;
         pieces.clear();
         outputs.clear();
@@ -413,9 +446,9 @@ impl Reader<'_> {
         let first_binding = self.manifest.rules.scopes.next_target_binding();
         while lexer.peek(Token::Indent) {
             let name = self.assignment(lexer)?;
-            let value = self.expanded(lexer, scope);
+            let value = self.manifest.rules.scopes.value(scope, text, &self.buffers.pieces);
             let symbol = self.manifest.rules.scopes.symbol(name);
-            self.manifest.rules.scopes.bind_target(symbol, &value);
+            self.manifest.rules.scopes.bind_target(symbol, value);
         }
         let bindings = (first_binding, self.manifest.rules.scopes.next_target_binding());
         let target_scope = TargetScope { rule, file: scope, bindings };
@@ -575,4 +608,102 @@ pub(crate) fn leading_number(text: &[u8]) -> i64 {
         .take_while(|byte| byte.is_ascii_digit())
         .fold(0i64, |value, digit| value.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
     if negative { -value } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Build, Options};
+    use upcheck::collect::MemoryDisk;
+
+    fn disk(files: &[(&str, &str)]) -> MemoryDisk {
+        let mut disk = MemoryDisk::new();
+        for (path, text) in files {
+            disk.write(path, text.as_bytes());
+        }
+        disk
+    }
+
+    /// The names of all targets with their command lines.
+    fn commands(disk: &MemoryDisk) -> Vec<String> {
+        let build = Build::load(disk, &Options::default()).expect("loads");
+        let command = |target| {
+            let command = build.command(target).expect("no cycle");
+            format!("{}: {}", build.graph().name(target).escape_ascii(), command.escape_ascii())
+        };
+        build.graph().targets().map(command).collect()
+    }
+
+    fn error(files: &[(&str, &str)]) -> String {
+        match Build::load(&disk(files), &Options::default()) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Long enough for long values to stay in it.
+    fn long(text: &str) -> String {
+        format!("#{}\n{text}", "x".repeat(70_000))
+    }
+
+    const MAIN: &str = "rule r
+  command = $top | $own | $over | $in
+top = first
+subninja a.ninja
+top = second
+include b.ninja
+subninja a2.ninja
+build main: r x
+  own = $top
+";
+
+    fn scopes(enlarge: impl Fn(&str) -> String) -> Vec<String> {
+        let words = "one:two|three four ".repeat(10);
+        let own = format!("{words}$$ $\n    {words}$\r\n  end\r\n");
+        let a = format!("over = {words}\nbuild ${{top}}a: r y\n  own = {words}\nover = later {words}\n");
+        let a2 = format!("over = $top{words}\nbuild a2: r y\n  own = {own}include c.ninja\n");
+        let b = format!("top = third {words}\nbuild b$ b: r\n");
+        let texts = [("build.ninja", MAIN), ("a.ninja", &a), ("a2.ninja", &a2), ("b.ninja", &b)];
+        let mut all: Vec<_> = texts.map(|(path, text)| (path, enlarge(text))).into();
+        all.push(("c.ninja", "over = of c\nbuild c: r\n own = of c\n".into()));
+        commands(&disk(&all.iter().map(|(path, text)| (*path, text.as_str())).collect::<Vec<_>>()))
+    }
+
+    #[test]
+    fn values_are_the_same_whether_they_stay_in_the_text_or_are_copied() {
+        let copied = scopes(str::to_owned);
+        assert_eq!(scopes(long), copied);
+        assert!(copied[0].starts_with("firsta: third one:two|three four one"), "{}", copied[0]);
+        assert!(copied[0].contains(" | later one:two"), "{}", copied[0]);
+        assert!(copied[2].contains("four $ one:two"), "{}", copied[2]);
+        assert!(copied[2].ends_with("end | of c | y"), "{}", copied[2]);
+    }
+
+    #[test]
+    fn a_file_may_be_included_more_than_once() {
+        let text = "rule r\n command = $v\nv = 1\nsubninja s.ninja\nv = 2\nn = 2\nsubninja s.ninja\nv = 3\n";
+        let long_sub = long(&format!("own = $v {}\nbuild o$n: r\n v = $own\n", "w ".repeat(50)));
+        let found = commands(&disk(&[("build.ninja", text), ("s.ninja", &long_sub)]));
+        assert!(found[0].starts_with("o: 1 w w") && found[1].starts_with("o2: 2 w w"), "{found:?}");
+    }
+
+    #[test]
+    fn the_first_error_in_the_order_of_reading_counts() {
+        let main = "subninja a.ninja\nbad line\n";
+        assert!(error(&[("build.ninja", main), ("a.ninja", "x = 1\nalso bad\n")]).starts_with("a.ninja:2:"));
+        assert!(error(&[("build.ninja", main), ("a.ninja", "x = 1\n")]).starts_with("build.ninja:2:"));
+        let twice = "rule r\n command = r\nsubninja $d/a.ninja\nd = s\nsubninja $d/a.ninja\nbuild o: r\n";
+        let found = error(&[("build.ninja", twice), ("/a.ninja", ""), ("s/a.ninja", "build o: r\n")]);
+        assert!(found.starts_with("build.ninja:6:7: multiple rules generate o"), "{found}");
+    }
+
+    #[test]
+    fn a_nul_ends_the_text_wherever_it_is() {
+        for text in ["v = a b\0c\n", "v = a b", "v = \0\n", "v = a $\n  b\0"] {
+            for text in [text.to_owned(), long(text)] {
+                let found = error(&[("build.ninja", &text)]);
+                assert!(found.contains("unexpected EOF"), "{}: {found}", text.escape_debug());
+            }
+        }
+        assert_eq!(error(&[("build.ninja", "v = a\n\0bad line\n")]), "");
+    }
 }

@@ -10,6 +10,7 @@
 
 use crate::lexer::Piece;
 use rapidhash::RapidHashMap;
+use std::sync::Arc;
 
 /// A variable's name as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -57,11 +58,22 @@ impl Symbol {
     }
 }
 
-/// A value in [`Scopes::values`].
+/// Where a value stands: in a manifest file, if it is there as it is, else in [`Scopes::values`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value {
+    text: Option<TextId>,
     start: usize,
     end: usize,
+}
+
+/// A manifest file's text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextId(u32);
+
+/// A text, kept once a value stands in it.
+struct Text {
+    bytes: Arc<Vec<u8>>,
+    is_used: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +133,10 @@ pub(crate) struct Scopes {
     files: Vec<FileScope>,
     pub(crate) rules: Vec<Rule>,
     target_bindings: Vec<(Symbol, Value)>,
+    texts: Vec<Text>,
     values: Vec<u8>,
+    /// The value that was made last.
+    expanded: Vec<u8>,
     /// Whether a symbol is bound in any scope, so that most look-ups end before they begin.
     bound: Vec<bool>,
 }
@@ -134,7 +149,9 @@ impl Scopes {
             files: vec![FileScope::default()],
             rules: Vec::new(),
             target_bindings: Vec::new(),
+            texts: Vec::new(),
             values: Vec::new(),
+            expanded: Vec::new(),
             bound: Vec::new(),
         };
         for name in KNOWN {
@@ -216,29 +233,64 @@ impl Scopes {
 
     // ---- bindings -----------------------------------------------------------------------------------
 
-    pub(crate) fn bind(&mut self, scope: ScopeId, symbol: Symbol, value: &[u8]) {
-        let value = self.keep(symbol, value);
+    /// A text that values may stand in until it is closed.
+    pub(crate) fn open_text(&mut self, bytes: &Arc<Vec<u8>>) -> TextId {
+        self.texts.push(Text { bytes: bytes.clone(), is_used: false });
+        TextId(upcheck::narrow(self.texts.len() - 1))
+    }
+
+    pub(crate) fn close_text(&mut self, text: TextId) {
+        let text = &mut self.texts[text.0 as usize];
+        if !text.is_used {
+            text.bytes = Arc::default();
+        }
+    }
+
+    /// The value of pieces of a text that are evaluated where they stand.
+    pub(crate) fn value(&mut self, scope: ScopeId, text: TextId, pieces: &[Piece]) -> Value {
+        /// Below this, copying costs little, and keeping the whole text for what is in it may cost more.
+        const SHORT_VALUE: usize = 64;
+        const SHORT_TEXT: usize = 64 << 10;
+        let Text { bytes, is_used } = &mut self.texts[text.0 as usize];
+        if let [Piece { is_variable: false, range }] = pieces
+            && range.len() >= SHORT_VALUE
+            && bytes.len() >= SHORT_TEXT
+        {
+            *is_used = true;
+            return Value { text: Some(text), start: range.start, end: range.end };
+        }
+        let bytes = bytes.clone();
+        let mut value = std::mem::take(&mut self.expanded);
+        value.clear();
+        self.expand(scope, (0, 0), &bytes, pieces, &mut value);
+        let start = self.values.len();
+        self.values.extend_from_slice(&value);
+        self.expanded = value;
+        Value { text: None, start, end: self.values.len() }
+    }
+
+    pub(crate) fn bytes(&self, value: Value) -> &[u8] {
+        let text = match value.text {
+            Some(text) => &self.texts[text.0 as usize].bytes,
+            None => &self.values,
+        };
+        &text[value.start..value.end]
+    }
+
+    pub(crate) fn bind(&mut self, scope: ScopeId, symbol: Symbol, value: Value) {
+        self.bound[symbol.0 as usize] = true;
         self.files[scope.0].bindings.insert(symbol, value);
     }
 
     /// Adds to the bindings of the target that is being read; see [`Scopes::next_target_binding`].
-    pub(crate) fn bind_target(&mut self, symbol: Symbol, value: &[u8]) {
-        let value = self.keep(symbol, value);
+    pub(crate) fn bind_target(&mut self, symbol: Symbol, value: Value) {
+        self.bound[symbol.0 as usize] = true;
         self.target_bindings.push((symbol, value));
     }
 
     pub(crate) fn next_target_binding(&self) -> u32 {
         upcheck::narrow(self.target_bindings.len())
     }
-
-    fn keep(&mut self, symbol: Symbol, value: &[u8]) -> Value {
-        self.bound[symbol.0 as usize] = true;
-        let start = self.values.len();
-        self.values.extend_from_slice(value);
-        Value { start, end: self.values.len() }
-    }
-
-    // ---- look-ups -----------------------------------------------------------------------------------
 
     /// The value of a variable in a file's scope, or above it.
     pub(crate) fn variable(&self, scope: ScopeId, symbol: Symbol) -> &[u8] {
@@ -252,7 +304,7 @@ impl Scopes {
         while let Some(id) = scope {
             let file = &self.files[id.0];
             if let Some(value) = file.bindings.get(&symbol) {
-                return &self.values[value.start..value.end];
+                return self.bytes(*value);
             }
             scope = file.parent;
         }
@@ -285,7 +337,7 @@ impl Scopes {
     fn own_binding(&self, (start, end): (u32, u32), symbol: Symbol) -> Option<&[u8]> {
         let own = &self.target_bindings[start as usize..end as usize];
         let (_, value) = own.iter().rev().find(|(name, _)| *name == symbol)?;
-        Some(&self.values[value.start..value.end])
+        Some(self.bytes(*value))
     }
 
     /// Appends the value of a variable of a target.
@@ -363,7 +415,7 @@ impl Evaluation<'_> {
         } else {
             let scope = &scopes.files[file.0];
             let value = scope.bindings.get(&symbol);
-            (value.map(|value| &scopes.values[value.start..value.end]), scope.parent)
+            (value.map(|value| scopes.bytes(*value)), scope.parent)
         };
         if let Some(value) = own {
             to.extend_from_slice(value);
