@@ -138,9 +138,9 @@ fn answer(space: &Space, version: Ninja, question: &Question, exact: bool) -> An
     for image in ["the last question", "this question"] {
         let with = try_answer(space, version, question, exact, Some(&mut is_kept));
         if let (Ok((_, is_from_image)), "this question") = (&with, image) {
-            // Only the whole deps log tells who uses a file that is named like this.
-            let needs_logs = question.targets.iter().any(|target| target.ends_with('^'));
-            assert!(*is_from_image || !is_kept || needs_logs, "the image of this question is not used");
+            // Names that the manifest does not have are looked for without one.
+            let is_default = question.targets.is_empty();
+            assert!(*is_from_image || !is_kept || !is_default, "the image of this question is not used");
         }
         let with = with.map(|(details, _)| details);
         let same = match (&without, &with) {

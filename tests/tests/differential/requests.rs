@@ -1,7 +1,7 @@
 //! What is asked for.
 
 use crate::{DEPS, manifest, run, same_error, same_errors, space, versions, with_header};
-use upcheck_tests::answer::{Question, build, compare, look_past};
+use upcheck_tests::answer::{Question, build, compare, exact, look_past};
 
 #[test]
 fn targets_are_named_as_for_ninja() {
@@ -80,4 +80,25 @@ fn paths_that_cannot_be_looked_at_stop_ninja_only() {
 fn a_file_where_a_directory_is_expected_is_a_missing_file() {
     let text = manifest("build out: touch | in/below\n");
     same_errors(&[("build.ninja", &text), ("in", "")]);
+}
+
+#[test]
+fn a_name_known_only_from_a_depfile_is_forgotten_with_it() {
+    for &version in versions() {
+        let manifest = "rule gen\n  command = touch $out; echo '$out: deep/name' > $out.d\n  depfile = $out.d\n\
+                        build made: gen\n\
+                        rule regen\n  command = touch $out\n  generator = 1\n\
+                        build build.ninja: regen configure || made\n";
+        let space = space(&[("build.ninja", manifest), ("configure", ""), ("deep/name", "")]);
+        build(&space, version, &Question::default());
+        for depfile in ["made: deep/name\n", "made:\n", "made: deep/names\n"] {
+            space.write("made.d", depfile);
+            for name in ["deep/name", "deep/nam", "deep/names", "made"] {
+                // Each asks with images of before and of now, and compares.
+                let _ = look_past(&space, version, &Question::default());
+                let _ = look_past(&space, version, &Question::about(&[name]));
+                let _ = exact(&space, version, &Question::about(&[name]));
+            }
+        }
+    }
 }

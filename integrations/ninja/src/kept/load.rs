@@ -193,7 +193,10 @@ impl<'o> Opening<'o> {
             }
             collected = Some(snapshot);
         }
-        self.into_build(disk, is_default, collected).map(|build| Opened::Build(build.into()))
+        let build = self.into_build(disk, is_default, collected)?;
+        // Other names are known only from logs and depfiles, and which those are now is told by reading them.
+        let is_named = |request: &Vec<u8>| named(&build.graph, build.n_named_files, request).is_some();
+        requests.iter().all(is_named).then(|| Opened::Build(build.into()))
     }
 
     /// How many targets these requests need, if everything was fresh at the last check and they need so much of it that
@@ -210,10 +213,7 @@ impl<'o> Opening<'o> {
         let facts = Facts::read(&self.image.table("facts")?, graph.files.len(), graph.n_targets())?;
         let mut roots = Vec::with_capacity(requests.len());
         for request in requests {
-            let mut path = request.clone();
-            path::canonicalize(&mut path);
-            let file = graph.files.lookup(&path).filter(|file| file.index() < facts.n_known_files)?;
-            roots.push(graph.producer(file)?);
+            roots.push(graph.producer(named(&graph, facts.n_named_files, request)?)?);
         }
         roots.extend(facts.manifest_file.and_then(|file| graph.producer(file)));
         let needed = Needs::load(&self.image)?.closure(roots);
@@ -370,6 +370,13 @@ impl<'o> Opening<'o> {
         build.kept = Some(kept);
         Some(build)
     }
+}
+
+/// The file that a request names, if some statement of the manifest names it too.
+fn named(graph: &Graph, n_named_files: usize, request: &[u8]) -> Option<FileId> {
+    let mut path = request.to_vec();
+    path::canonicalize(&mut path);
+    graph.files.lookup(&path).filter(|file| file.index() < n_named_files && !request.is_empty())
 }
 
 fn looked(state: &Image) -> Option<Looked> {
