@@ -4,9 +4,11 @@ mod asking;
 #[path = "../command/mod.rs"]
 mod command;
 mod damage;
+mod depfiles;
 mod folder;
 mod lives;
 mod racy;
 mod tails;
+mod together;
 mod unwritten;
 mod whose;
