@@ -8,6 +8,7 @@ mod depfiles;
 mod folder;
 mod lives;
 mod racy;
+mod sources;
 mod tails;
 mod together;
 mod unwritten;
