@@ -61,7 +61,7 @@ impl ImageFolder {
         if written.is_err() {
             let _ = fs::remove_file(&beside);
         }
-        self.prune(SystemTime::now());
+        self.prune(SystemTime::now(), MOST_BYTES);
         written
     }
 
@@ -89,7 +89,7 @@ impl ImageFolder {
     }
 
     /// Nothing depends on it, so nothing that goes wrong here is told.
-    fn prune(&self, now: SystemTime) {
+    fn prune(&self, now: SystemTime, most_bytes: u64) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         let mut images: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
         for entry in entries.flatten() {
@@ -108,7 +108,7 @@ impl ImageFolder {
                 images.push((modified, meta.len(), entry.path()));
             }
         }
-        for path in too_much(images, MOST_BYTES) {
+        for path in too_much(images, most_bytes) {
             let _ = fs::remove_file(path);
         }
     }
@@ -183,3 +183,84 @@ fn do_not_follow(options: &mut OpenOptions) {
 
 #[cfg(not(unix))]
 fn do_not_follow(_: &mut OpenOptions) {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs::FileTimes;
+
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+    /// A folder with files of these names, ages in days, and sizes.
+    fn folder(files: &[(&str, u32, usize)], now: SystemTime) -> (tempfile::TempDir, ImageFolder) {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        for (name, days, size) in files {
+            let path = place.path().join(name);
+            fs::write(&path, vec![0; *size]).expect("a file");
+            let file = File::options().write(true).open(&path).expect("a file");
+            file.set_times(FileTimes::new().set_modified(now - DAY * *days)).expect("a time");
+        }
+        let folder = ImageFolder::new(place.path().to_owned());
+        (place, folder)
+    }
+
+    fn left(place: &tempfile::TempDir) -> Vec<String> {
+        let entries = fs::read_dir(place.path()).expect("a folder");
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("text")).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_oldest_images_go_until_the_others_fit_and_those_just_written_stay() {
+        let now = SystemTime::now();
+        let all = [
+            ("000000000000000a.image", 4, 100),
+            ("000000000000000a.state", 3, 10),
+            ("000000000000000b.image", 2, 100),
+            ("000000000000000b.state", 0, 10),
+            ("notes.txt", 100, 1000),
+        ];
+        let names = all.map(|(name, ..)| name);
+        for (most, first) in [(1000, 0), (220, 0), (219, 1), (120, 1), (119, 2), (110, 2), (50, 2), (0, 2)] {
+            let (place, folder) = folder(&all, now);
+            folder.prune(now, most);
+            assert_eq!(left(&place), names[first..], "{most} bytes");
+        }
+    }
+
+    #[test]
+    fn old_images_go_however_few_and_what_is_no_image_stays() {
+        let now = SystemTime::now();
+        let all = [
+            ("0000000000000001.image", 61, 1),
+            ("0000000000000002.image", 59, 1),
+            ("0000000000000003.image.77.unfinished", 1, 1),
+            ("0000000000000004.state.77.unfinished", 0, 1),
+            ("0000000000000005.txt", 99, 1),
+            ("000000000000006.image", 99, 1),
+            ("image", 99, 1),
+        ];
+        let (place, folder) = folder(&all, now);
+        fs::create_dir(place.path().join("0000000000000007.image")).expect("a directory");
+        folder.prune(now, MOST_BYTES);
+        let expected = [
+            "0000000000000002.image",
+            "0000000000000004.state.77.unfinished",
+            "0000000000000005.txt",
+            "0000000000000007.image",
+            "000000000000006.image",
+            "image",
+        ];
+        assert_eq!(left(&place), expected);
+    }
+
+    #[test]
+    fn files_from_the_future_stay() {
+        let now = SystemTime::now();
+        let (place, folder) = folder(&[("0000000000000001.image", 0, 1)], now);
+        folder.prune(now - DAY, MOST_BYTES);
+        assert_eq!(left(&place).len(), 1);
+    }
+}

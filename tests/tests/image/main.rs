@@ -4,9 +4,12 @@ mod asking;
 #[path = "../command/mod.rs"]
 mod command;
 mod damage;
+mod depfiles;
 mod folder;
 mod lives;
 mod racy;
+mod sources;
 mod tails;
+mod together;
 mod unwritten;
 mod whose;
