@@ -78,12 +78,13 @@ impl Disk for UnixDisk {
     }
 
     fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
-        let (mut file, stamp) = self.open_file(path)?;
+        let (file, stamp) = self.open_file(path)?;
         // A file with a hole can be larger than all memory.
         let size = usize::try_from(stamp.size).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size.saturating_add(1)).map_err(|_| ErrorKind::OutOfMemory)?;
-        file.read_to_end(&mut bytes)?;
+        // The size is known. A file alone would be asked for it again, and for where it stands.
+        file.take(u64::MAX).read_to_end(&mut bytes)?;
         Ok((bytes, stamp))
     }
 
