@@ -77,6 +77,10 @@ impl Build {
         if !self.describe_all(disk, last.is_some()) {
             return Ok(Saved::Nothing);
         }
+        // What cannot be read is looked at each time, so nobody could use the image.
+        if self.sources.iter().any(|source| source.stamp == Stamp::UNKNOWN) {
+            return Ok(Saved::Nothing);
+        }
         let id = self.write_image(images, &who)?;
         self.write_state(images, &who, id, snapshot, last)?;
         Ok(Saved::Image)
