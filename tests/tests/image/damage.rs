@@ -1,13 +1,13 @@
 //! Damaged images: it is as if they were not there.
 
-use crate::asking::Image::{AtOnce, Made, Used};
-use crate::asking::{OLD, ask_later, ask_on, fresh, space, stale};
+use crate::asking::Image::{self, AtOnce, Made, Used};
+use crate::asking::{OLD, ask_later, fresh, space, stale};
 use crate::command::{Ran, upcheck_in};
 use std::fs;
 use std::path::PathBuf;
 use upcheck::collect::os_disk;
 use upcheck::image::checksum;
-use upcheck_tests::answer::{Later, Question, build};
+use upcheck_tests::answer::{Asked, Details, Later, Question, ask, build, images};
 use upcheck_tests::space::Space;
 use upcheck_tests::tools::Ninja;
 
@@ -40,6 +40,7 @@ struct Whole {
     state: PathBuf,
     image_bytes: Vec<u8>,
     state_bytes: Vec<u8>,
+    answer: Option<Details>,
 }
 
 impl Whole {
@@ -50,8 +51,9 @@ impl Whole {
         let [image, state] = ["image", "state"].map(|kind| find(&space, kind));
         let (image_bytes, state_bytes) =
             (fs::read(&image).expect("an image"), fs::read(&state).expect("a state"));
-        let whole = Self { space, is_fresh, image, state, image_bytes, state_bytes };
+        let mut whole = Self { space, is_fresh, image, state, image_bytes, state_bytes, answer: None };
         whole.is_used();
+        whole.learn();
         whole
     }
 
@@ -64,11 +66,25 @@ impl Whole {
     fn ask_with(&self, image: &[u8], state: &[u8], what: &str) {
         fs::write(&self.image, image).expect("an image");
         fs::write(&self.state, state).expect("a state");
+        let found = self.ask(true);
+        assert_eq!(found.details.is_fresh(), self.is_fresh, "{what}");
+        assert!(self.answer.as_ref().is_none_or(|answer| *answer == found.details), "{what}: {found:?}");
+        let again = self.ask(true);
+        let image = Image::of(&again);
+        assert_eq!(image, if self.is_fresh { AtOnce } else { Used }, "{what}, then {found:?}");
+        assert_eq!(again.details, found.details, "{what}");
+    }
+
+    fn ask(&self, with_image: bool) -> Asked {
         let disk = Later(os_disk(self.space.path()).expect("a directory"));
-        let found = ask_on(&disk, &self.space, Ninja::V1_13);
-        assert_eq!(found.is_fresh, self.is_fresh, "{what}");
-        let again = ask_on(&disk, &self.space, Ninja::V1_13);
-        assert_eq!(again, if self.is_fresh { fresh(AtOnce) } else { stale(Used) }, "{what}, then {found:?}");
+        let images = images(&self.space);
+        let images = with_image.then_some(&images);
+        ask(&disk, Ninja::V1_13, &Question::default(), false, images).expect("an answer")
+    }
+
+    /// What the answer is without an image.
+    fn learn(&mut self) {
+        self.answer = Some(self.ask(false).details);
     }
 
     #[track_caller]
@@ -179,6 +195,7 @@ fn images_and_states_of_others() {
     one.ask_with(&one.image_bytes, &one.state_bytes, "both old");
     one.space.write("h", "changed");
     one.is_fresh = false;
+    one.learn();
     for (image, state) in [(&new_image, &new_state), (&one.image_bytes, &one.state_bytes)] {
         one.ask_with(image, state, "of before something changed");
     }

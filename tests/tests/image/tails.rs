@@ -359,3 +359,28 @@ fn a_log_that_is_written_to_while_the_image_is_made_again() {
     let _ = upcheck_tests::answer::ask(&disk, version, &Question::default(), false, Some(&images));
     assert!(!ask_later(&space, version).is_fresh);
 }
+
+#[test]
+fn an_image_that_another_question_has_made() {
+    for manifest in [LOGGED, &listed()] {
+        for version in Ninja::USUAL {
+            for change in [false, true] {
+                let space = program(manifest);
+                build(&space, version, &Question::default());
+                let disk = Later(os_disk(space.path()).expect("a directory"));
+                let images = upcheck_tests::answer::images(&space);
+                for (question, exact) in [(Question::about(&["a.o"]), false), (Question::default(), true)] {
+                    let asked = upcheck_tests::answer::ask(&disk, version, &question, exact, Some(&images));
+                    assert!(asked.expect("an answer").details.is_fresh());
+                }
+                if change {
+                    discover(&space, "a", "h2");
+                    build(&space, version, &Question::default());
+                    space.write("h2", "changed");
+                }
+                assert_eq!(ask_later(&space, version), if change { stale(Updated) } else { fresh(Updated) });
+                assert_eq!(ask_later(&space, version), if change { stale(Used) } else { fresh(AtOnce) });
+            }
+        }
+    }
+}
