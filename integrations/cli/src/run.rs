@@ -87,7 +87,16 @@ fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
         let judged = judge(build, disk, &snapshot, requests, args);
         (judged, writer.map(|writer| writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     });
-    let Judged { report, stopped_at_manifest, settled } = judged?;
+    let Judged { report, stopped_at_manifest, settled } = match judged {
+        Ok(judged) => judged,
+        Err(trouble) => {
+            // There will be the same trouble next time, but not the same reading.
+            if draft.is_some() {
+                save(common, images.as_ref(), &disk, &mut build, &snapshot, None, draft);
+            }
+            return Err(trouble);
+        }
+    };
     let exit = if report.is_fresh() { Exit::Fresh } else { Exit::Stale };
     let last = settled.as_ref().map(|settled| LastCheck { settled, report: &report });
     let image = save(common, images.as_ref(), &disk, &mut build, &snapshot, last, draft);

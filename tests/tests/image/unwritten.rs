@@ -2,23 +2,28 @@
 
 use crate::command::spaces::{Kind, every_kind};
 use crate::folder::{asked, command, entries};
+use std::time::{Duration, SystemTime};
 use upcheck_tests::aloud::not_tested;
 use upcheck_tests::space::Space;
 use upcheck_tests::tools::{run_tool, upcheck};
 
-/// Asks until the image is at rest: what is young when it is looked at for the first time is looked at again. The files
-/// of these build directories are made at once, so that is soon.
+/// Asks until the image is at rest: what is young when it is looked at proves nothing, until it is old enough.
 #[track_caller]
 fn settle(space: &Space, name: &str) {
-    for _ in 0..200 {
-        let before = entries(&space.images());
+    let made = SystemTime::now();
+    let is_old = || made.elapsed().is_ok_and(|age| age > OLD_ENOUGH);
+    for _ in 0..10_000 {
+        let (before, was_old) = (entries(&space.images()), is_old());
         let _ = asked(space, "");
-        if entries(&space.images()) == before {
+        if was_old && entries(&space.images()) == before {
             return;
         }
     }
     panic!("{name} is never at rest");
 }
+
+/// From this age on a stamp is not taken for young.
+const OLD_ENOUGH: Duration = Duration::from_millis(150);
 
 #[test]
 fn repeated_questions_write_nothing_about_any_kind_of_build_directory() {

@@ -269,13 +269,13 @@ impl<'o> Opening<'o> {
         Some(closure.iter().enumerate().all(|(target, is_in)| {
             let target = TargetId::new(target);
             let Some(depfile) = kept.depfile(target) else { return true };
-            if *is_in == 0 {
-                // Needed only since: there is no stamp of it to compare with.
-                return more.stat(depfile) == Stat::Unknown;
+            let stat = if *is_in == 1 { snapshot.stat(depfile) } else { more.stat(depfile) };
+            if *is_in == 0 && stat == Stat::Unknown {
+                return true;
             }
             let (known, is_in_image) = kept.depfile_stamp(target);
             let began = if is_in_image { kept.image_began } else { kept.state_began };
-            Stamp::from_stat(snapshot.stat(depfile)) == Some(known) && !known.is_racy(began)
+            Stamp::from_stat(stat) == Some(known) && !known.is_racy(began)
         }))
     }
 
