@@ -52,8 +52,9 @@ impl ImageFolder {
     /// then.
     pub fn write(&self, name: &str, tables: &Tables<'_>) -> io::Result<u64> {
         self.make()?;
-        // Two processes can be at it at once.
-        let beside = self.path.join(format!("{name}.{}.{UNFINISHED}", std::process::id()));
+        // Two processes can be at it at once, and in two containers they can have the same number.
+        let moment = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let beside = self.path.join(format!("{name}.{}-{moment}.{UNFINISHED}", std::process::id()));
         let written = write_new(&beside, tables).and_then(|id| {
             fs::rename(&beside, self.path.join(name))?;
             Ok(id)
