@@ -42,6 +42,7 @@
 
 pub mod collect;
 mod column;
+pub mod content;
 mod decide;
 mod files;
 mod graph;
@@ -54,6 +55,7 @@ mod plan;
 mod reason;
 mod report;
 mod snapshot;
+mod state;
 
 pub use column::Column;
 pub use decide::{Decision, Mode, Settled, Stop};
@@ -66,3 +68,4 @@ pub use plan::{Arrays, Asked, Explained, How, Plan, Visit};
 pub use reason::{Reason, Verdict};
 pub use report::{CauseKind, MOST_CAUSES, Report, RootCause, StaleTarget};
 pub use snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};
+pub use state::{Digest, FileState};

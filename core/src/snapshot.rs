@@ -2,6 +2,7 @@
 
 use crate::ids::{FileId, narrow};
 use crate::plan::Plan;
+use bytemuck::{Pod, Zeroable};
 use std::time::SystemTime;
 
 /// A modification time in nanoseconds since 1970-01-01 00:00 UTC.
@@ -25,7 +26,8 @@ pub enum Stat {
 }
 
 /// What a listing or a stat tells of a file that is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Pod, Zeroable)]
+#[repr(C)]
 pub struct Meta {
     /// When its content was last changed.
     pub mtime: Mtime,
