@@ -38,6 +38,8 @@ pub struct Flags {
     pub restat: bool,
     /// It makes the build description itself: a changed command does not make it stale.
     pub generator: bool,
+    /// Its one output is a name and no file: a check, a test run, whatever is done for its own sake.
+    pub name_only: bool,
 }
 
 /// A file cannot be the output of two targets, nor twice of one.
@@ -65,16 +67,25 @@ impl Flags {
     const PHONY: u8 = 1;
     const RESTAT: u8 = 2;
     const GENERATOR: u8 = 4;
+    const NAME_ONLY: u8 = 8;
 
     fn bits(self) -> u8 {
-        let Self { phony, restat, generator } = self;
+        let Self { phony, restat, generator, name_only } = self;
         let bit = |is_set, bit| if is_set { bit } else { 0 };
-        bit(phony, Self::PHONY) | bit(restat, Self::RESTAT) | bit(generator, Self::GENERATOR)
+        bit(phony, Self::PHONY)
+            | bit(restat, Self::RESTAT)
+            | bit(generator, Self::GENERATOR)
+            | bit(name_only, Self::NAME_ONLY)
     }
 
     fn from_bits(bits: u8) -> Self {
         let is_set = |bit| bits & bit != 0;
-        Self { phony: is_set(Self::PHONY), restat: is_set(Self::RESTAT), generator: is_set(Self::GENERATOR) }
+        Self {
+            phony: is_set(Self::PHONY),
+            restat: is_set(Self::RESTAT),
+            generator: is_set(Self::GENERATOR),
+            name_only: is_set(Self::NAME_ONLY),
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::history::Unknown;
 use crate::ids::{FileId, TargetId};
-use crate::snapshot::Mtime;
+use crate::content::Content;
+use crate::snapshot::{Meta, Mtime, Stat};
+use crate::state::{Digest, FileState};
 
 /// What is to be done about a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,6 +107,52 @@ pub enum Reason {
         /// The description's file.
         manifest: FileId,
     },
+    /// An input is not what it was when the last successful build began.
+    InputChanged {
+        /// The input.
+        input: FileId,
+        /// What was compared.
+        compared: Box<Compared>,
+    },
+    /// An output is not what the last successful build left.
+    OutputChanged {
+        /// The output.
+        output: FileId,
+        /// What was compared.
+        compared: Box<Compared>,
+    },
+    /// The target has other inputs than when it was last built.
+    InputsDiffer {
+        /// The first output of the target.
+        output: FileId,
+        /// Inputs that it has now and had not then, for instance because a file appeared that a glob matches.
+        added: Box<[FileId]>,
+        /// Inputs that it had then and has not now.
+        removed: Box<[FileId]>,
+    },
+    /// A value that the target depends on is another one: an option, an environment variable, a tool's version.
+    ValueChanged {
+        /// The first output of the target.
+        output: FileId,
+        /// The value's name.
+        name: Box<[u8]>,
+        /// What it was; `None` if it was not there.
+        recorded: Option<Box<[u8]>>,
+        /// What it is; `None` if it is not there any more.
+        value: Option<Box<[u8]>>,
+    },
+    /// The last build of the target began and did not succeed, or has not ended.
+    Interrupted {
+        /// The first output of the target.
+        output: FileId,
+        /// When it began.
+        began: Mtime,
+    },
+    /// The file's stamp is the recorded one, but so young that it proves nothing, and its content is not on record.
+    Racy {
+        /// The file.
+        path: FileId,
+    },
     /// A path could not be looked at.
     Unreadable {
         /// The path.
@@ -112,6 +160,33 @@ pub enum Reason {
         /// The operating system's error number.
         errno: i32,
     },
+}
+
+/// How a file was on record, and how it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// Its stamp on record; `None` if it was not there, or nobody could tell.
+    pub recorded: Option<Meta>,
+    /// The digest on record.
+    pub recorded_digest: Option<Digest>,
+    /// Its stamp now; `None` if it is not there.
+    pub now: Option<Meta>,
+    /// Its digest now, if its content was looked at.
+    pub digest: Option<Digest>,
+    /// Whether somebody changed it while its content was looked at.
+    pub unsteady: bool,
+}
+
+impl Compared {
+    pub(crate) fn new(recorded: &FileState, stat: Stat, content: Content) -> Self {
+        Self {
+            recorded: recorded.meta(),
+            recorded_digest: recorded.digest(),
+            now: if let Stat::Present(meta) = stat { Some(meta) } else { None },
+            digest: if let Content::Digest(digest) = content { Some(digest) } else { None },
+            unsteady: content == Content::Unsteady,
+        }
+    }
 }
 
 impl Reason {
@@ -129,6 +204,12 @@ impl Reason {
             Self::UpstreamStale { .. } => "upstream-stale",
             Self::PhonyMissing { .. } => "phony-missing",
             Self::ManifestStale { .. } => "manifest-stale",
+            Self::InputChanged { .. } => "input-changed",
+            Self::OutputChanged { .. } => "output-changed",
+            Self::InputsDiffer { .. } => "inputs-differ",
+            Self::ValueChanged { .. } => "value-changed",
+            Self::Interrupted { .. } => "interrupted",
+            Self::Racy { .. } => "racy",
             Self::Unreadable { .. } => "unreadable",
         }
     }
@@ -141,14 +222,19 @@ impl Reason {
             | Self::CommandChanged { output, .. }
             | Self::NeverBuilt { output }
             | Self::DepsUnknown { output, .. }
-            | Self::DepsOutdated { output, .. } => output,
+            | Self::DepsOutdated { output, .. }
+            | Self::OutputChanged { output, .. }
+            | Self::InputsDiffer { output, .. }
+            | Self::ValueChanged { output, .. }
+            | Self::Interrupted { output, .. } => output,
             Self::InputMissing { input }
             | Self::InputNewer { input, .. }
+            | Self::InputChanged { input, .. }
             | Self::UpstreamStale { input, .. }
             | Self::PhonyMissing { input } => input,
             Self::DyndepStale { dyndep, .. } | Self::DyndepBroken { dyndep, .. } => dyndep,
             Self::ManifestStale { manifest } => manifest,
-            Self::Unreadable { path, .. } => path,
+            Self::Unreadable { path, .. } | Self::Racy { path } => path,
         }
     }
 

@@ -1,8 +1,10 @@
 //! What the disk said, all at one moment: one [`Stat`] per file, when it was taken, and what it cost.
 
+use crate::content::Content;
 use crate::ids::{FileId, narrow};
 use crate::plan::Plan;
 use bytemuck::{Pod, Zeroable};
+use std::collections::HashMap;
 use std::time::SystemTime;
 
 /// A modification time in nanoseconds since 1970-01-01 00:00 UTC.
@@ -85,13 +87,14 @@ pub struct Snapshot {
     began: SystemTime,
     ended: SystemTime,
     counts: IoCounts,
+    contents: HashMap<FileId, Content>,
 }
 
 impl Snapshot {
     /// A snapshot from a table indexed by [`FileId`].
     #[must_use]
     pub fn new(stats: Vec<Stat>, began: SystemTime, ended: SystemTime, counts: IoCounts) -> Self {
-        Self { stats, places: None, began, ended, counts }
+        Self { stats, places: None, began, ended, counts, contents: HashMap::new() }
     }
 
     /// A snapshot from what was found for a plan, in the plan's order.
@@ -106,7 +109,7 @@ impl Snapshot {
         for (place, file) in (0..).zip(plan.files()) {
             places[file.index()] = place;
         }
-        Self { stats, places: Some(places), began, ended, counts }
+        Self { stats, places: Some(places), began, ended, counts, contents: HashMap::new() }
     }
 
     /// Adds what another collection learnt about files that this one was not asked for.
@@ -125,6 +128,7 @@ impl Snapshot {
         (self.stats, self.places) = (stats, Some(places));
         self.ended = self.ended.max(other.ended);
         self.counts.add(other.counts);
+        self.contents.extend(other.contents);
     }
 
     fn n_places(&self) -> usize {
@@ -139,6 +143,17 @@ impl Snapshot {
             None => file.index(),
         };
         self.stats.get(place).copied().unwrap_or_default()
+    }
+
+    /// Adds what looking at a file's content came to.
+    pub fn set_content(&mut self, file: FileId, content: Content) {
+        self.contents.insert(file, content);
+    }
+
+    /// What looking at a file's content came to; [`Content::Unknown`] where nobody looked.
+    #[must_use]
+    pub fn content(&self, file: FileId) -> Content {
+        self.contents.get(&file).copied().unwrap_or(Content::Unknown)
     }
 
     /// When the first file was asked for. A change after this moment may or may not be in the snapshot.

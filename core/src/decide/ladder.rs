@@ -62,6 +62,11 @@ impl Decision<'_> {
     /// Why the outputs of a target are out of date, given the newest of its inputs that are fresh.
     pub(super) fn judge_outputs(&self, target: TargetId, newest: Option<FileId>, sink: &mut impl Sink) {
         let flags = self.graph.flags(target);
+        let rule = self.history.rule(target);
+        if let (Rule::Recorded(policy), false) = (rule, flags.phony) {
+            self.judge_by_record(target, policy, sink);
+            return;
+        }
         if flags.phony {
             self.judge_phony_outputs(target, sink);
             return;
@@ -73,6 +78,7 @@ impl Decision<'_> {
                 return;
             }
             match self.snapshot.stat(output) {
+                Stat::Missing | Stat::Unknown if flags.name_only => continue,
                 Stat::Missing | Stat::Unknown => {
                     sink.push(|| Reason::OutputMissing { output });
                     continue;
@@ -95,7 +101,7 @@ impl Decision<'_> {
                     sink.push(|| Reason::InputNewer { input, input_mtime, output, output_mtime, recorded });
                 }
             }
-            if flags.generator {
+            if flags.generator || rule == Rule::Newer {
                 continue;
             }
             match record {
@@ -196,6 +202,11 @@ impl Sink for AllReasons {
                 | Reason::InputNewer { .. }
                 | Reason::PhonyMissing { .. }
         );
+        // The values of one target have its output for a path, all of them.
+        if matches!(reason, Reason::ValueChanged { .. }) {
+            self.reasons.push(reason);
+            return;
+        }
         if !once_per_target || self.reasons.iter().all(|other| other.code() != reason.code()) {
             self.push_once(reason);
         }

@@ -21,16 +21,21 @@
 //! of a million targets needs no stack. The order is the order in which ninja would meet the targets,
 //! because with dyndep files and with errors the order shows in the answer.
 
+mod compare;
 mod dyndep;
 mod ladder;
+mod record;
 mod resume;
 mod walk;
 
+pub use compare::{Likeness, compare};
+pub use record::wants_content;
 pub use resume::Settled;
 use walk::Frame;
 
+use crate::content::Content;
 use crate::graph::Graph;
-use crate::history::{Discovered, Dyndep, History, Unknown};
+use crate::history::{Discovered, Dyndep, History, Recorded, Rule, Unknown};
 use crate::ids::{FileId, TargetId};
 use crate::reason::{Reason, Verdict};
 use crate::snapshot::{Mtime, Snapshot, Stat};

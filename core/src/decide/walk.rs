@@ -14,6 +14,8 @@ pub(super) struct Frame {
     dirty: bool,
     certain: bool,
     ready: bool,
+    /// Whether the content of an input that is made again decides.
+    forgives: bool,
     newest: Option<FileId>,
 }
 
@@ -74,6 +76,7 @@ impl Decision<'_> {
             dirty: false,
             certain: false,
             ready: true,
+            forgives: self.forgives(target),
             newest: None,
         });
         Ok(())
@@ -152,7 +155,9 @@ impl Decision<'_> {
                 }
                 if bits & F_DIRTY != 0 {
                     frame.dirty = true;
-                    frame.certain |= bits & F_CERTAIN != 0;
+                    // What is made again may come out as it was.
+                    let open = frame.forgives && self.producer(input).is_some();
+                    frame.certain |= bits & F_CERTAIN != 0 && !open;
                 } else {
                     self.keep_newest(&mut frame.newest, input);
                 }

@@ -2,9 +2,15 @@
 //! filled in by whoever reads the logs.
 
 mod image;
+mod success;
+
+pub use success::{Recorded, Rule, Success};
+
+use success::Successes;
 
 use crate::column::Column;
 use crate::ids::{FileId, TargetId, narrow};
+use crate::reason::Reason;
 use crate::snapshot::Mtime;
 use bytemuck::{Pod, Zeroable};
 use std::collections::HashMap;
@@ -97,6 +103,7 @@ pub struct History {
     more_discovered_files: Vec<FileId>,
     unknown: HashMap<TargetId, Unknown>,
     dyndeps: HashMap<FileId, Dyndep>,
+    successes: Successes,
 }
 
 /// Discovered inputs of one target.
@@ -244,6 +251,34 @@ impl History {
     /// All dyndep files that somebody has looked at.
     pub fn dyndeps(&self) -> impl Iterator<Item = (FileId, &Dyndep)> {
         self.dyndeps.iter().map(|(file, dyndep)| (*file, dyndep))
+    }
+
+    /// Sets the rule by which a target is judged; [`Rule::Ninja`] where nobody does.
+    pub fn set_rule(&mut self, target: TargetId, rule: Rule) {
+        self.successes.set_rule(target, rule);
+    }
+
+    /// The rule by which a target is judged.
+    #[must_use]
+    pub fn rule(&self, target: TargetId) -> Rule {
+        self.successes.rule(target)
+    }
+
+    /// Sets what is on record of a target that is judged by [`Rule::Recorded`]. See [`Success`].
+    pub fn set_success(
+        &mut self,
+        target: TargetId,
+        differences: impl IntoIterator<Item = Reason>,
+        inputs: impl IntoIterator<Item = Recorded>,
+        outputs: impl IntoIterator<Item = Recorded>,
+    ) {
+        self.successes.set(target, differences, inputs, outputs);
+    }
+
+    /// What is on record of a target that is judged by [`Rule::Recorded`].
+    #[must_use]
+    pub fn success(&self, target: TargetId) -> Option<Success<'_>> {
+        self.successes.get(target)
     }
 
     fn set_row(&mut self, target: TargetId, row: Row) {
