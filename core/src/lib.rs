@@ -44,6 +44,7 @@ pub mod collect;
 mod column;
 pub mod content;
 mod decide;
+pub mod depfile;
 mod files;
 mod graph;
 mod history;
@@ -62,11 +63,13 @@ pub use column::Column;
 pub use decide::{Decision, Likeness, Mode, Settled, Stop, compare, wants_content};
 pub use files::FileTable;
 pub use graph::{DuplicateOutput, Flags, Graph, TargetDesc, Users};
-pub use history::{Discovered, Dyndep, DyndepEntry, History, Record, Recorded, Rule, Spans, Success, Unknown};
+pub use history::{
+    Discovered, Dyndep, DyndepEntry, History, Record, Recorded, Rule, Spans, Success, Unknown,
+};
 pub use ids::{FileId, TargetId, narrow};
 pub use needs::Needs;
-pub use policy::Policy;
 pub use plan::{Arrays, Asked, Explained, How, Plan, Visit};
+pub use policy::Policy;
 pub use reason::{Compared, Reason, Verdict};
 pub use report::{CauseKind, MOST_CAUSES, Report, RootCause, StaleTarget};
 pub use snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};

@@ -1,8 +1,8 @@
 //! Why a target is stale. Each reason carries its evidence: the paths, and both values compared.
 
+use crate::content::Content;
 use crate::history::Unknown;
 use crate::ids::{FileId, TargetId};
-use crate::content::Content;
 use crate::snapshot::{Meta, Mtime, Stat};
 use crate::state::{Digest, FileState};
 

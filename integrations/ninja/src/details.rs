@@ -3,7 +3,6 @@
 //! Threads look into chunks of targets, in turns, while the caller takes in chunk after chunk, in order. A thread is at
 //! most a few chunks ahead, so that memory stays small however much the depfiles say.
 
-use crate::depfile;
 use crate::error::{Error, os_message};
 use crate::manifest::Rules;
 use crate::scope::Symbol;
@@ -13,6 +12,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use upcheck::collect::Disk;
+use upcheck::depfile;
 use upcheck::{Flags, Graph, TargetId, Unknown, path};
 
 /// What was found out about the targets of a chunk.
@@ -117,7 +117,7 @@ impl<'a> Look<'a> {
     pub(crate) fn new(context: Context<'a>) -> Self {
         Self {
             context,
-            reader: depfile::Reader::new(&context.graph.files, context.version),
+            reader: depfile::Reader::new(&context.graph.files, context.version.depfile_dialect()),
             new_files: Vec::new(),
             n_new_files: 0,
             value: Vec::new(),
@@ -166,7 +166,13 @@ impl<'a> Look<'a> {
             true => None,
             false => Some(self.command_hash(target)?),
         };
-        Ok(Details { target, flags: Flags { phony, restat, generator }, hash, deps, depfile })
+        Ok(Details {
+            target,
+            flags: Flags { phony, restat, generator, name_only: false },
+            hash,
+            deps,
+            depfile,
+        })
     }
 
     fn is_set(&mut self, target: TargetId, symbol: Symbol) -> Result<bool, Error> {

@@ -6,13 +6,13 @@
 //! show in the set of targets.
 
 use crate::build::Build;
-use crate::depfile;
 use crate::error::{Error, os_message};
 use crate::scope::Symbol;
 use crate::version::NinjaVersion;
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use upcheck::collect::Disk;
+use upcheck::depfile;
 use upcheck::{Decision, Dyndep, FileId, History, Mode, Record, Report, Snapshot, Stop, TargetId};
 
 /// What a dry run comes to.
@@ -381,7 +381,7 @@ impl<'r, 'a> Run<'r, 'a> {
         }
         Ok(match self.disk.read(&path) {
             Ok(bytes) if bytes.is_empty() => None,
-            Ok(bytes) => depfile::parse(&bytes, self.build.version()).err().map(Into::into),
+            Ok(bytes) => depfile::parse(&bytes, self.build.version().depfile_dialect()).err().map(Into::into),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => Some(os_message(&error)),
         })

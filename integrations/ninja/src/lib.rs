@@ -24,7 +24,6 @@
 mod build;
 pub mod build_log;
 pub mod command_hash;
-pub mod depfile;
 pub mod deps_log;
 mod describe;
 mod details;

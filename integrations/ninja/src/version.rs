@@ -2,6 +2,7 @@
 
 use crate::command_hash;
 use std::fmt;
+use upcheck::depfile::Dialect;
 
 /// A ninja release line whose rules are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +49,12 @@ impl NinjaVersion {
             Self::V1_12 => (1, 12),
             Self::V1_13 => (1, 13),
         }
+    }
+
+    /// How this version reads depfiles.
+    #[must_use]
+    pub fn depfile_dialect(self) -> Dialect {
+        Dialect { quotes_end_names: self < Self::V1_13, blank_is_an_error: self == Self::V1_11 }
     }
 
     /// Whether this version believes a log of `log_version`, or throws it away and starts over.

@@ -14,8 +14,18 @@
 //! Several rules may follow each other; the dummy rules of `-MP` name an input as their target. A rule whose
 //! target was an input before must not bring new inputs.
 
-use crate::version::NinjaVersion;
-use upcheck::{FileId, FileTable, path};
+use crate::files::FileTable;
+use crate::ids::{FileId, narrow};
+use crate::path;
+
+/// In what the readers of depfiles differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Dialect {
+    /// `?`, `"`, `'` and `&` end a name, as up to ninja 1.12.
+    pub quotes_end_names: bool,
+    /// A depfile of blanks alone is an error, as up to ninja 1.11.
+    pub blank_is_an_error: bool,
+}
 
 /// A parsed depfile. Names are unescaped but not canonical, each once, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -26,13 +36,13 @@ pub struct Depfile {
     pub inputs: Vec<Vec<u8>>,
 }
 
-/// Parses a depfile by the rules of a ninja version. Cost: linear.
+/// Parses a depfile. Cost: linear.
 ///
 /// # Errors
 /// In ninja's words.
-pub fn parse(bytes: &[u8], version: NinjaVersion) -> Result<Depfile, &'static str> {
+pub fn parse(bytes: &[u8], dialect: Dialect) -> Result<Depfile, &'static str> {
     let known = FileTable::default();
-    let mut reader = Reader::new(&known, version);
+    let mut reader = Reader::new(&known, dialect);
     reader.read(bytes)?;
     let names = |numbers: &[u32]| numbers.iter().map(|&number| reader.name(number).to_vec()).collect();
     Ok(Depfile { outputs: names(&reader.outputs), inputs: names(&reader.inputs) })
@@ -43,14 +53,15 @@ pub fn parse(bytes: &[u8], version: NinjaVersion) -> Result<Depfile, &'static st
 ///
 /// Sources include each other in the same order, so after most names comes what came after them in the depfile before.
 /// That is a look at the bytes where it would be, and spares taking the name apart and finding its number.
-pub(crate) struct Reader<'a> {
-    version: NinjaVersion,
+pub struct Reader<'a> {
+    dialect: Dialect,
     known: &'a FileTable,
     /// As they are spelt.
     others: FileTable,
     /// What the depfile that was read last makes, and from what.
-    pub(crate) outputs: Vec<u32>,
-    pub(crate) inputs: Vec<u32>,
+    pub outputs: Vec<u32>,
+    /// From what it makes it.
+    pub inputs: Vec<u32>,
     n_read: u32,
     /// Which depfile, the first being 1, was the last one to name it as an output, and as an input.
     as_output: Marks,
@@ -61,9 +72,11 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(known: &'a FileTable, version: NinjaVersion) -> Self {
+    /// A reader to which the files of a table are known.
+    #[must_use]
+    pub fn new(known: &'a FileTable, dialect: Dialect) -> Self {
         Self {
-            version,
+            dialect,
             known,
             others: FileTable::default(),
             outputs: Vec::new(),
@@ -77,11 +90,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the next depfile.
-    pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), &'static str> {
+    pub fn read(&mut self, bytes: &[u8]) -> Result<(), &'static str> {
         self.outputs.clear();
         self.inputs.clear();
         self.n_read += 1;
-        let mut cursor = Cursor { bytes, at: 0, version: self.version };
+        let mut cursor = Cursor { bytes, at: 0, dialect: self.dialect };
         let (mut in_targets, mut has_target, mut has_names) = (true, false, false);
         let (mut poisoned, mut last) = (false, None);
         while cursor.at < bytes.len() {
@@ -113,8 +126,7 @@ impl<'a> Reader<'a> {
                 poisoned = false;
             }
         }
-        // Up to 1.11 blanks alone were an error too.
-        if !has_target && (has_names || self.version == NinjaVersion::V1_11) {
+        if !has_target && (has_names || self.dialect.blank_is_an_error) {
             return Err("expected ':' in depfile");
         }
         Ok(())
@@ -137,7 +149,7 @@ impl<'a> Reader<'a> {
         let number = (!name.is_empty()).then(|| self.number(&name));
         if let (Some(last), Some(number)) = (last, number)
             && !is_target
-            && name.iter().all(|&byte| is_plain(byte, self.version))
+            && name.iter().all(|&byte| is_plain(byte, self.dialect))
         {
             self.followers.set(last, number + 1);
         }
@@ -146,7 +158,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The name of a number, as it was spelt.
-    pub(crate) fn name(&self, number: u32) -> &[u8] {
+    pub fn name(&self, number: u32) -> &[u8] {
         match self.file_or_other(number) {
             Ok(file) => self.known.path(file),
             Err(other) => self.others.path(FileId::new(other)),
@@ -154,7 +166,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The file of a number, or its place among the others.
-    pub(crate) fn file_or_other(&self, number: u32) -> Result<FileId, usize> {
+    pub fn file_or_other(&self, number: u32) -> Result<FileId, usize> {
         let number = number as usize;
         number.checked_sub(self.known.len()).map_or(Ok(FileId::new(number)), Err)
     }
@@ -165,7 +177,7 @@ impl<'a> Reader<'a> {
             Some(file) => file.index(),
             None => self.known.len() + self.others.intern(name).index(),
         };
-        upcheck::narrow(number)
+        narrow(number)
     }
 }
 
@@ -198,7 +210,7 @@ impl Marks {
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
-    version: NinjaVersion,
+    dialect: Dialect,
 }
 
 impl Cursor<'_> {
@@ -237,9 +249,9 @@ impl Cursor<'_> {
                     name.push(b'$');
                     self.at += 2;
                 }
-                byte if is_plain(byte, self.version) => {
+                byte if is_plain(byte, self.dialect) => {
                     let rest = &self.bytes[start..];
-                    let end = rest.iter().position(|&byte| !is_plain(byte, self.version));
+                    let end = rest.iter().position(|&byte| !is_plain(byte, self.dialect));
                     self.at += end.unwrap_or(rest.len());
                     name.extend_from_slice(&self.bytes[start..self.at]);
                 }
@@ -317,9 +329,9 @@ impl Cursor<'_> {
     }
 }
 
-fn is_plain(byte: u8, version: NinjaVersion) -> bool {
+fn is_plain(byte: u8, dialect: Dialect) -> bool {
     let kind = BYTES[byte as usize];
-    kind == PLAIN || (kind == QUOTE && version >= NinjaVersion::V1_13)
+    kind == PLAIN || (kind == QUOTE && !dialect.quotes_end_names)
 }
 
 const PLAIN: u8 = 1;
@@ -352,13 +364,16 @@ const fn mark(mut kinds: [u8; 256], bytes: &[u8], kind: u8) -> [u8; 256] {
 mod tests {
     use super::*;
 
+    const OLDER: Dialect = Dialect { quotes_end_names: true, blank_is_an_error: false };
+    const OLDEST: Dialect = Dialect { quotes_end_names: true, blank_is_an_error: true };
+
     fn texts(names: &[Vec<u8>]) -> Vec<String> {
         names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
     }
 
     #[track_caller]
     fn check(text: &str, outputs: &[&str], inputs: &[&str]) {
-        let depfile = parse(text.as_bytes(), NinjaVersion::V1_13).expect("parses");
+        let depfile = parse(text.as_bytes(), Dialect::default()).expect("parses");
         assert_eq!(texts(&depfile.outputs), outputs, "outputs of {text:?}");
         assert_eq!(texts(&depfile.inputs), inputs, "inputs of {text:?}");
     }
@@ -378,13 +393,13 @@ mod tests {
 
     #[test]
     fn a_backslash_before_the_end_of_the_file_is_dropped_with_the_name_it_ends() {
-        assert_eq!(parse(b"x: a\\", NinjaVersion::V1_13).map(|d| d.inputs), Ok(vec![b"a".to_vec()]));
+        assert_eq!(parse(b"x: a\\", Dialect::default()).map(|d| d.inputs), Ok(vec![b"a".to_vec()]));
     }
 
     #[test]
     fn quotes_are_part_of_names_since_1_13() {
         check("x: a'b", &["x"], &["a'b"]);
-        let older = parse(b"x: a'b", NinjaVersion::V1_12).expect("parses");
+        let older = parse(b"x: a'b", OLDER).expect("parses");
         assert_eq!(texts(&older.inputs), ["a", "b"]);
     }
 
@@ -392,21 +407,21 @@ mod tests {
     fn dummy_rules_are_accepted_and_poison() {
         check("x: a b\na:\nb:\n", &["x"], &["a", "b"]);
         check("x: a b\na: b\n", &["x"], &["a", "b"]);
-        assert_eq!(parse(b"x: a b\na: c\n", NinjaVersion::V1_13), Err("inputs may not also have inputs"));
+        assert_eq!(parse(b"x: a b\na: c\n", Dialect::default()), Err("inputs may not also have inputs"));
     }
 
     #[test]
     fn a_file_without_a_colon_is_an_error_unless_it_is_blank() {
         let missing = Err("expected ':' in depfile");
-        assert_eq!(parse(b"a b\n", NinjaVersion::V1_13), missing);
-        assert_eq!(parse(b" \n", NinjaVersion::V1_11), missing);
-        assert_eq!(parse(b" \n", NinjaVersion::V1_12), Ok(Depfile::default()));
+        assert_eq!(parse(b"a b\n", Dialect::default()), missing);
+        assert_eq!(parse(b" \n", OLDEST), missing);
+        assert_eq!(parse(b" \n", OLDER), Ok(Depfile::default()));
     }
 
     #[test]
     fn a_name_comes_once_and_another_spelling_is_another_name() {
         check("x ./x x: a ./a a b/../a ./a\na ./a:\n", &["x", "./x"], &["a", "./a", "b/../a"]);
-        assert_eq!(parse(b"x: a\n./a: b\n", NinjaVersion::V1_13).map(|d| d.inputs.len()), Ok(2));
+        assert_eq!(parse(b"x: a\n./a: b\n", Dialect::default()).map(|d| d.inputs.len()), Ok(2));
     }
 
     #[test]
@@ -415,7 +430,7 @@ mod tests {
         for path in [&b"a"[..], b"x", b"./odd"] {
             known.intern(path);
         }
-        let mut reader = Reader::new(&known, NinjaVersion::V1_13);
+        let mut reader = Reader::new(&known, Dialect::default());
         for _ in 0..2 {
             assert_eq!(reader.read(b"x: a b ./odd\na:\n"), Ok(()));
             // What is not canonical is no file of the table, whatever the table has.
@@ -430,7 +445,7 @@ mod tests {
     #[test]
     fn a_name_that_is_expected_is_read_like_any_other() {
         let known = FileTable::default();
-        let mut reader = Reader::new(&known, NinjaVersion::V1_13);
+        let mut reader = Reader::new(&known, Dialect::default());
         let mut names = |text: &str| {
             let result = reader.read(text.as_bytes());
             let names = |numbers: &[u32]| {
@@ -457,7 +472,7 @@ mod tests {
             for text in texts {
                 let _ = names(before);
                 let (result, outputs, inputs) = names(text);
-                let alone = parse(text.as_bytes(), NinjaVersion::V1_13);
+                let alone = parse(text.as_bytes(), Dialect::default());
                 assert_eq!(result.map(|()| Depfile { outputs, inputs }), alone, "{text:?} after {before:?}");
             }
         }
