@@ -155,6 +155,12 @@ impl Graph {
         self.bounds.len()
     }
 
+    /// How many inputs all targets have together, order-only ones included.
+    #[must_use]
+    pub fn n_inputs(&self) -> usize {
+        self.inputs.len()
+    }
+
     /// All targets, in the order in which they were added.
     pub fn targets(&self) -> impl Iterator<Item = TargetId> + use<> {
         (0..self.n_targets()).map(TargetId::new)

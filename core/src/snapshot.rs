@@ -145,6 +145,17 @@ impl Snapshot {
         self.stats.get(place).copied().unwrap_or_default()
     }
 
+    /// Puts in what is known of a file without asking the disk.
+    pub fn set_stat(&mut self, file: FileId, stat: Stat) {
+        let n_places = self.n_places();
+        let places = self.places.get_or_insert_with(|| (0..narrow(n_places)).collect());
+        if places.len() <= file.index() {
+            places.resize(file.index() + 1, u32::MAX);
+        }
+        places[file.index()] = narrow(self.stats.len());
+        self.stats.push(stat);
+    }
+
     /// Adds what looking at a file's content came to.
     pub fn set_content(&mut self, file: FileId, content: Content) {
         self.contents.insert(file, content);

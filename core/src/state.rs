@@ -77,6 +77,14 @@ impl FileState {
     }
 }
 
+/// Whether a file may have been changed after it was looked at, not before `moment`, and still look like this.
+#[must_use]
+pub fn is_racy(meta: Meta, moment: i64) -> bool {
+    let changed = if meta.ctime == 0 { meta.mtime } else { meta.ctime };
+    let tick = if changed % 1_000_000_000 == 0 { 2_100_000_000 } else { 100_000_000 };
+    changed >= moment.saturating_sub(tick)
+}
+
 impl std::fmt::Display for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

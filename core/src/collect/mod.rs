@@ -28,7 +28,7 @@ pub use portable::PortableDisk;
 pub use unix::UnixDisk;
 
 use crate::plan::{Plan, Single, Visit};
-use crate::snapshot::{IoCounts, Meta, Snapshot, Stat};
+use crate::snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::SystemTime;
@@ -84,6 +84,12 @@ pub trait Disk: Sync {
         let mut stat = [Stat::Unknown];
         self.visit(Single::file(path).visit(), &mut stat, &mut IoCounts::default());
         stat[0]
+    }
+
+    /// The time with which a file that is changed now is stamped, and the number of the file system this goes for.
+    /// `None`: whoever wants to know has to change a file and look.
+    fn stamp_now(&self) -> Option<(Mtime, u64)> {
+        None
     }
 
     /// The time of day, for the snapshot's stamp.

@@ -1,0 +1,341 @@
+//! Recording: how inputs were when a build began, and how outputs came out.
+//!
+//! The record of a success holds the inputs **as they were before the build began**, so that an edit during the build is
+//! seen by the next check. What a command discovers is known only afterwards: such an input is taken as it is then if
+//! it can be shown to be what it was when the build began, and otherwise as one that changed.
+
+use super::check::{DEPFILE, read_depfile};
+use super::look::{Moment, Seen, look};
+use super::{Options, Project, ProjectError};
+use crate::collect::Disk;
+use crate::files::FileTable;
+use crate::history::{Rule, Unknown};
+use crate::ids::{FileId, TargetId};
+use crate::policy::Policy;
+use crate::records::{Entry, NewEntry, ROLE_DISCOVERED, ROLE_INPUT, ROLE_OUTPUT, Records};
+use crate::snapshot::{Meta, Mtime, Stat};
+use crate::state::{Digest, FileState};
+use std::collections::{HashMap, HashSet};
+
+/// Builds that began. They are on record as interrupted until they are committed.
+#[must_use = "a build that is never committed counts as interrupted"]
+pub struct Begun {
+    builds: Vec<Build>,
+}
+
+struct Build {
+    target: TargetId,
+    began: Mtime,
+    /// Inputs as they were then; discovered ones are those of the last success.
+    files: Vec<(FileId, u32, FileState)>,
+}
+
+/// Builds that were recorded as successes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// Discovered inputs that may have changed since the build began, so that their targets are stale again: each with
+    /// its target.
+    pub doubtful: Vec<(TargetId, FileId)>,
+}
+
+impl Project {
+    /// Says that targets are about to be built. Call it before their commands read anything. Their inputs are looked at
+    /// and put on record; until [`Project::commit`] the targets are `interrupted`.
+    ///
+    /// Cost: a look at each input, and one write for all targets. Content is read where the policy wants digests and no
+    /// earlier record has them.
+    ///
+    /// # Errors
+    /// When a target is phony, or the store cannot be written to.
+    pub fn begin(
+        &mut self,
+        disk: &dyn Disk,
+        records: &Records,
+        targets: &[TargetId],
+        options: Options,
+    ) -> Result<Begun, ProjectError> {
+        let mut table = FileTable::default();
+        let mut known = HashMap::new();
+        let mut lists = Vec::with_capacity(targets.len());
+        for &target in targets {
+            if self.graph.flags(target).phony {
+                return Err(ProjectError::Phony(self.graph.name(target).to_vec()));
+            }
+            let entry = records.entry(self.graph.name(target));
+            let inputs = self.inputs_to_record(disk, records, target, entry.as_ref());
+            keep_digests(entry.as_ref(), &mut known);
+            for (file, _) in inputs.iter().filter(|(file, _)| !self.is_name(*file)) {
+                table.intern(self.graph.files.path(*file));
+            }
+            lists.push((target, inputs));
+        }
+        let seen = look(disk, records, &table, options.threads)?;
+        let wants = self.digest_wants(&table, &lists);
+        let states = seen.states(disk, &table, |file| wants.contains(&file), &known, options.threads);
+        let state = |file: FileId| match table.lookup(self.graph.files.path(file)) {
+            Some(place) if !self.is_name(file) => states[place.index()],
+            _ => self.state_of_name(records, file),
+        };
+        let began = seen.moment.time;
+        let mut begun = Begun { builds: Vec::with_capacity(lists.len()) };
+        for (target, inputs) in lists {
+            let files = inputs.into_iter().map(|(file, role)| (file, role, state(file))).collect();
+            begun.builds.push(Build { target, began, files });
+        }
+        self.append(records, &begun.builds, None)?;
+        Ok(begun)
+    }
+
+    /// Takes up builds that another process began. Targets of which none is on record are left out.
+    pub fn take_up(&mut self, records: &Records, targets: &[TargetId]) -> Begun {
+        let mut builds = Vec::new();
+        for &target in targets {
+            let entry = records.entry(self.graph.name(target));
+            let Some(entry) = entry.filter(|entry| entry.ended.is_none()) else { continue };
+            let files = entry
+                .inputs
+                .iter()
+                .filter_map(|row| Some((self.file(records.path(row.path)).ok()?, row.role, row.state)));
+            let files = files.collect();
+            builds.push(Build { target, began: entry.began, files });
+        }
+        Begun { builds }
+    }
+
+    /// Says that builds succeeded. Outputs and depfiles are looked at and put on record.
+    ///
+    /// Cost: a look at each output and at each newly discovered input, and one write for all targets. It waits until the
+    /// file system's clock has moved past the stamps of what was just made, some milliseconds at most.
+    ///
+    /// # Errors
+    /// When an output was not made, a depfile is missing, or the store cannot be written to. Nothing is recorded then.
+    pub fn commit(
+        &mut self,
+        disk: &dyn Disk,
+        records: &Records,
+        mut begun: Begun,
+        options: Options,
+    ) -> Result<Committed, ProjectError> {
+        let mut table = FileTable::default();
+        let mut discovered = Vec::with_capacity(begun.builds.len());
+        for build in &begun.builds {
+            let found = self.read_discovered(disk, build.target)?;
+            let outputs = self.graph.outputs(build.target).iter().filter(|&&file| !self.is_name(file));
+            for &file in outputs.chain(&found) {
+                table.intern(self.graph.files.path(file));
+            }
+            discovered.push(found);
+        }
+        let seen = look(disk, records, &table, options.threads)?;
+        let wants = self.output_digest_wants(&table, &begun, &discovered);
+        let known = HashMap::new();
+        let states = seen.states(disk, &table, |file| wants.contains(&file), &known, options.threads);
+        let mut committed = Committed::default();
+        let clock = Moment::read(disk, records)?;
+        for (build, found) in begun.builds.iter_mut().zip(discovered) {
+            let context = After { project: self, records, table: &table, seen: &seen, states: &states };
+            context.add_discovered(build, &found, clock, &mut committed);
+            context.add_outputs(build)?;
+        }
+        self.append(records, &begun.builds, Some(seen.moment.time))?;
+        Ok(committed)
+    }
+
+    /// The inputs of a target with their roles: described ones, and those that its last success discovered.
+    fn inputs_to_record(
+        &mut self,
+        disk: &dyn Disk,
+        records: &Records,
+        target: TargetId,
+        entry: Option<&Entry<'_>>,
+    ) -> Vec<(FileId, u32)> {
+        let matches = self.expand_globs(disk, target, |_, _| {});
+        let mut inputs = Vec::new();
+        self.real_inputs(target, &matches, &mut inputs);
+        let mut all: Vec<_> = inputs.into_iter().map(|file| (file, ROLE_INPUT)).collect();
+        let discovered = entry.map_or(&[][..], |entry| entry.inputs).iter();
+        for row in discovered.filter(|row| row.role == ROLE_DISCOVERED) {
+            if let Ok(file) = self.file(records.path(row.path)) {
+                all.push((file, ROLE_DISCOVERED));
+            }
+        }
+        all
+    }
+
+    /// The policy that holds for a target's record, also where it is judged by times alone for now.
+    fn recording_policy(&self, target: TargetId) -> Policy {
+        match self.rule(target, true) {
+            Rule::Recorded(policy) => policy,
+            _ => Policy::default(),
+        }
+    }
+
+    fn digest_wants(&self, table: &FileTable, lists: &[(TargetId, Vec<(FileId, u32)>)]) -> HashSet<FileId> {
+        let mut wants = HashSet::new();
+        for (target, inputs) in lists {
+            if self.recording_policy(*target).of_inputs().needs_digest() {
+                let places = inputs.iter().map(|(file, _)| table.lookup(self.graph.files.path(*file)));
+                wants.extend(places.flatten());
+            }
+        }
+        wants
+    }
+
+    fn output_digest_wants(
+        &self,
+        table: &FileTable,
+        begun: &Begun,
+        discovered: &[Vec<FileId>],
+    ) -> HashSet<FileId> {
+        let mut wants = HashSet::new();
+        let place = |file: &FileId| table.lookup(self.graph.files.path(*file));
+        for (build, found) in begun.builds.iter().zip(discovered) {
+            let policy = self.recording_policy(build.target);
+            if policy.of_inputs().needs_digest() {
+                wants.extend(found.iter().filter_map(place));
+            }
+            if policy.of_outputs().needs_digest() {
+                wants.extend(self.graph.outputs(build.target).iter().filter_map(place));
+            }
+        }
+        wants
+    }
+
+    /// What stands for the state of a name that is no file: which success of its target there was.
+    fn state_of_name(&self, records: &Records, file: FileId) -> FileState {
+        let ended = records.entry(self.graph.files.path(file)).and_then(|entry| entry.ended);
+        match ended {
+            Some(mtime) => FileState::new(Stat::Present(Meta { mtime, ..Meta::default() }), None, false),
+            None => FileState::UNKNOWN,
+        }
+    }
+
+    fn read_discovered(&mut self, disk: &dyn Disk, target: TargetId) -> Result<Vec<FileId>, ProjectError> {
+        let depfile = self.depfile(target).to_vec();
+        if depfile.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names = read_depfile(disk, &depfile).map_err(|why| {
+            let path = String::from_utf8_lossy(&depfile).into_owned();
+            ProjectError::Depfile(match why {
+                Unknown::Broken { message } => message,
+                _ => format!("the command left no depfile '{path}'").into(),
+            })
+        })?;
+        let mut seen: HashSet<FileId> = self.graph.dirtying_inputs(target).iter().copied().collect();
+        let files: Vec<_> = names.iter().filter_map(|name| self.file(name).ok()).collect();
+        Ok(files.into_iter().filter(|&file| seen.insert(file)).collect())
+    }
+
+    fn append(&self, records: &Records, builds: &[Build], ended: Option<Mtime>) -> Result<(), ProjectError> {
+        let mut rows = Vec::with_capacity(builds.len());
+        let mut values = Vec::with_capacity(builds.len());
+        for build in builds {
+            let path =
+                |&(file, role, state): &(FileId, u32, FileState)| (self.graph.files.path(file), role, state);
+            rows.push(build.files.iter().map(path).collect::<Vec<_>>());
+            let mut all: Vec<(&[u8], &[u8])> = self.values(build.target).collect();
+            let depfile = self.depfile(build.target);
+            if !depfile.is_empty() {
+                all.push((DEPFILE, depfile));
+            }
+            values.push(all);
+        }
+        let entries: Vec<NewEntry<'_>> = builds
+            .iter()
+            .zip(rows.iter().zip(&values))
+            .map(|(build, (files, values))| NewEntry {
+                name: self.graph.name(build.target),
+                began: build.began,
+                ended,
+                command_hash: self.command_hash(build.target),
+                command: self.command(build.target),
+                values,
+                files,
+            })
+            .collect();
+        records.append(&entries)?;
+        Ok(())
+    }
+}
+
+/// After a command: what it left.
+struct After<'a> {
+    project: &'a Project,
+    records: &'a Records,
+    table: &'a FileTable,
+    seen: &'a Seen,
+    states: &'a [FileState],
+}
+
+impl After<'_> {
+    /// Puts what the command discovered in the place of what the one before it had.
+    fn add_discovered(&self, build: &mut Build, found: &[FileId], clock: Moment, committed: &mut Committed) {
+        let before: HashMap<FileId, FileState> =
+            build.files.iter().map(|&(file, _, state)| (file, state)).collect();
+        build.files.retain(|(_, role, _)| *role == ROLE_INPUT);
+        for &file in found {
+            let state = match before.get(&file) {
+                Some(&state) => state,
+                None => self.as_it_was(file, build.began, clock),
+            };
+            if state == FileState::UNKNOWN {
+                committed.doubtful.push((build.target, file));
+            }
+            build.files.push((file, ROLE_DISCOVERED, state));
+        }
+    }
+
+    /// How a file was when a build began that nobody knew would read it; unknown if that cannot be shown.
+    fn as_it_was(&self, file: FileId, began: Mtime, clock: Moment) -> FileState {
+        let path = self.project.graph.files.path(file);
+        let Some(place) = self.table.lookup(path) else { return FileState::UNKNOWN };
+        let state = self.states[place.index()];
+        let Stat::Present(meta) = self.seen.stat(place) else { return FileState::UNKNOWN };
+        if !clock.at(began).is_racy(meta) {
+            return state;
+        }
+        // Its stamp is as young as the build. But perhaps another target made it, and that had ended by then.
+        let producer = self.project.graph.producer(file);
+        let entry = producer.and_then(|target| self.records.entry(self.project.graph.name(target)));
+        let ended_before = entry.filter(|entry| entry.ended.is_some_and(|ended| ended <= began));
+        let made = ended_before.and_then(|entry| {
+            entry.outputs.iter().find(|row| self.records.path(row.path) == path).map(|row| row.state)
+        });
+        match made {
+            Some(made) if made.meta() == Some(meta) && !made.is_racy() => state,
+            _ => FileState::UNKNOWN,
+        }
+    }
+
+    fn add_outputs(&self, build: &mut Build) -> Result<(), ProjectError> {
+        for &file in self.project.graph.outputs(build.target) {
+            if self.project.is_name(file) {
+                continue;
+            }
+            let path = self.project.graph.files.path(file);
+            let place = self.table.lookup(path);
+            let state = match place.map(|place| (self.seen.stat(place), self.states[place.index()])) {
+                Some((Stat::Present(_), state)) => state,
+                Some((Stat::Unreadable(errno), _)) => {
+                    return Err(ProjectError::Unreadable(path.to_vec(), errno));
+                }
+                _ => return Err(ProjectError::OutputNotMade(path.to_vec())),
+            };
+            build.files.push((file, ROLE_OUTPUT, state));
+        }
+        Ok(())
+    }
+}
+
+/// Digests that a record has for stamps which prove something.
+fn keep_digests(entry: Option<&Entry<'_>>, known: &mut HashMap<Meta, Digest>) {
+    let rows = entry.map_or(&[][..], |entry| entry.inputs);
+    for state in rows.iter().map(|row| row.state).filter(|state| !state.is_racy()) {
+        if let (Some(meta), Some(digest)) = (state.meta(), state.digest())
+            && meta.ctime != 0
+        {
+            known.insert(meta, digest);
+        }
+    }
+}

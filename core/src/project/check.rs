@@ -1,0 +1,466 @@
+//! Asking: which targets of a project are stale.
+
+use super::{Project, ProjectError};
+use crate::collect::{Disk, collect};
+use crate::content::digest_files;
+use crate::decide::{Decision, Mode, Stop, wants_content};
+use crate::depfile::{self, Dialect};
+use crate::globs::Trouble;
+use crate::history::{History, Recorded, Rule, Unknown};
+use crate::ids::{FileId, TargetId};
+use crate::plan::Plan;
+use crate::policy::Policy;
+use crate::reason::Reason;
+use crate::records::{Entry, ROLE_INPUT, Records, Row};
+use crate::report::Report;
+use crate::snapshot::{Meta, Snapshot, Stat};
+use std::collections::{HashMap, HashSet};
+
+/// How to go about a check.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The most threads to use; 0 for one per core.
+    pub threads: usize,
+}
+
+/// A question that was answered, with all that the answer rests on.
+pub struct Checked {
+    /// The stale targets and the root causes.
+    pub report: Report,
+    /// How all files looked.
+    pub snapshot: Snapshot,
+    /// How many files' content was read because their stamps did not tell.
+    pub n_contents: usize,
+    history: History,
+    requests: Vec<FileId>,
+}
+
+/// The name under which a record holds the depfile that it was made with. No value of a caller has a NUL in its name.
+pub(super) const DEPFILE: &[u8] = b"\0depfile";
+
+impl Project {
+    /// Says which targets are stale among those that `requests` need, and why. Nothing is written. `records` is what
+    /// [`Records::read`] found: without a store, targets without a policy of their own are judged by times alone.
+    ///
+    /// Cost: patterns are expanded, each file is looked at once, and content is read only where stamps leave it open.
+    ///
+    /// # Errors
+    /// When targets depend on each other, or a request names a source that is not there.
+    pub fn check(
+        &mut self,
+        disk: &dyn Disk,
+        records: Option<&Records>,
+        requests: &[FileId],
+        options: Options,
+    ) -> Result<Checked, ProjectError> {
+        let Described { history, wanted, names } = Describer::new(self, disk, records).describe(requests);
+        let plan = Plan::new(&self.graph.files, wanted);
+        let mut snapshot = collect(disk, &plan, options.threads);
+        for (file, stat) in names {
+            snapshot.set_stat(file, stat);
+        }
+        let n_contents = self.read_contents(disk, &history, &mut snapshot, options.threads);
+        let mut checked =
+            Checked { report: Report::default(), snapshot, n_contents, history, requests: requests.to_vec() };
+        let report = {
+            let decision = checked.decision(self)?;
+            self.refuse_missing(&decision, &checked.snapshot, requests)?;
+            Report::new(&decision, &self.graph, |_| true)
+        };
+        checked.report = report;
+        Ok(checked)
+    }
+
+    fn read_contents(
+        &self,
+        disk: &dyn Disk,
+        history: &History,
+        snapshot: &mut Snapshot,
+        threads: usize,
+    ) -> usize {
+        let wanted = wants_content(&self.graph, history, snapshot);
+        let to_read: Vec<(FileId, &[u8], Meta)> = wanted
+            .iter()
+            .filter_map(|&file| match snapshot.stat(file) {
+                Stat::Present(meta) => Some((file, self.graph.files.path(file), meta)),
+                _ => None,
+            })
+            .filter(|&(file, ..)| !self.is_name(file))
+            .collect();
+        let contents = digest_files(disk, &to_read, threads);
+        for (&(file, ..), content) in to_read.iter().zip(contents) {
+            snapshot.set_content(file, content);
+        }
+        to_read.len()
+    }
+
+    /// Whether a file is none, but the name of a target without outputs.
+    pub(super) fn is_name(&self, file: FileId) -> bool {
+        self.graph.producer(file).is_some_and(|target| self.graph.flags(target).name_only)
+    }
+
+    /// A source that was asked about has no target that could be stale for it.
+    fn refuse_missing(
+        &self,
+        decision: &Decision<'_>,
+        snapshot: &Snapshot,
+        requests: &[FileId],
+    ) -> Result<(), ProjectError> {
+        for &file in requests {
+            if decision.producer(file).is_some() {
+                continue;
+            }
+            let path = || self.graph.files.path(file).to_vec();
+            match snapshot.stat(file) {
+                Stat::Present(_) => {}
+                Stat::Unreadable(errno) => return Err(ProjectError::Unreadable(path(), errno)),
+                Stat::Missing | Stat::Unknown => return Err(ProjectError::MissingSource(path())),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Checked {
+    /// Whether everything that was asked about is fresh.
+    #[must_use]
+    pub fn is_fresh(&self) -> bool {
+        self.report.is_fresh()
+    }
+
+    /// The decision behind the report, for those who want to follow it. Cost: all targets are judged once more.
+    ///
+    /// # Errors
+    /// When targets depend on each other.
+    pub fn decision<'a>(&'a self, project: &'a Project) -> Result<Decision<'a>, ProjectError> {
+        let mut decision = Decision::new(&project.graph, &self.history, &self.snapshot, Mode::LookPast);
+        decision.judge_all(&self.requests).map_err(|stop| {
+            let files = if let Stop::Cycle(files) = stop { files } else { Vec::new() };
+            let name = |file: &FileId| project.graph.files.path(*file).to_vec();
+            ProjectError::Cycle(files.iter().map(name).collect())
+        })?;
+        Ok(decision)
+    }
+
+    /// What was known beside the description: records and discovered inputs.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+}
+
+/// What a question needs to know before any file is looked at.
+pub(super) struct Described {
+    pub(super) history: History,
+    /// The files to look at.
+    pub(super) wanted: Vec<FileId>,
+    /// What takes the place of a stat for names that are no files: when their last success ended.
+    names: Vec<(FileId, Stat)>,
+}
+
+/// Describes target after target, from what is asked about to what that needs.
+pub(super) struct Describer<'a> {
+    project: &'a mut Project,
+    disk: &'a dyn Disk,
+    records: Option<&'a Records>,
+    described: Described,
+    /// Indexed by number of a path in the store: its file's number plus one; 0 where nobody needed it yet.
+    files: Vec<u32>,
+    is_wanted: Vec<bool>,
+    inputs: Vec<FileId>,
+}
+
+impl<'a> Describer<'a> {
+    pub(super) fn new(project: &'a mut Project, disk: &'a dyn Disk, records: Option<&'a Records>) -> Self {
+        let described = Described { history: History::default(), wanted: Vec::new(), names: Vec::new() };
+        let files = vec![0; records.map_or(0, Records::n_paths)];
+        Self { project, disk, records, described, files, is_wanted: Vec::new(), inputs: Vec::new() }
+    }
+
+    pub(super) fn describe(mut self, requests: &[FileId]) -> Described {
+        let mut is_described = vec![false; self.project.graph.n_targets()];
+        let mut left = Vec::new();
+        requests.iter().for_each(|&file| self.want(file, &mut left));
+        while let Some(target) = left.pop() {
+            if std::mem::replace(&mut is_described[target.index()], true) {
+                continue;
+            }
+            self.target(target);
+            let graph = &self.project.graph;
+            let files: [Vec<FileId>; 4] = [
+                graph.outputs(target).to_vec(),
+                graph.ordering_inputs(target).to_vec(),
+                graph.validations(target).to_vec(),
+                self.described.history.discovered_inputs(target).to_vec(),
+            ];
+            files.iter().flatten().for_each(|&file| self.want(file, &mut left));
+        }
+        self.described
+    }
+
+    fn want(&mut self, file: FileId, left: &mut Vec<TargetId>) {
+        left.extend(self.project.graph.producer(file));
+        if self.is_wanted.len() <= file.index() {
+            self.is_wanted.resize(self.project.graph.files.len(), false);
+        }
+        if !std::mem::replace(&mut self.is_wanted[file.index()], true) && !self.project.is_name(file) {
+            self.described.wanted.push(file);
+        }
+    }
+
+    fn target(&mut self, target: TargetId) {
+        if self.project.graph.flags(target).phony {
+            return;
+        }
+        let mut differences = Vec::new();
+        let matches = self.project.expand_globs(self.disk, target, |file, errno| {
+            differences.push(Reason::Unreadable { path: file, errno });
+        });
+        let rule = self.project.rule(target, self.records.is_some());
+        let name = self.project.graph.name(target);
+        let records = self.records;
+        let entry = records.and_then(|records| records.entry(name));
+        let history = &mut self.described.history;
+        history.set_rule(target, rule);
+        if let Rule::Recorded(_) = rule {
+            match (records, entry) {
+                (Some(records), Some(entry)) => self.recorded(target, records, &entry, &matches, differences),
+                _ => history.set_discovered_inputs(target, matches, None),
+            }
+        } else {
+            self.by_times(target, matches, differences);
+        }
+    }
+
+    /// A target that is judged by times: what its depfile says now has to do.
+    fn by_times(&mut self, target: TargetId, mut inputs: Vec<FileId>, troubles: Vec<Reason>) {
+        let history = &mut self.described.history;
+        // A directory whose files cannot be told is an unknown set of inputs.
+        if let Some(Reason::Unreadable { path, errno }) = troubles.first() {
+            let path = String::from_utf8_lossy(self.project.graph.files.path(*path)).into_owned();
+            let cause = std::io::Error::from_raw_os_error(*errno);
+            let message = format!("listing '{path}': {cause}").into();
+            return history.set_discovered_unknown(target, Unknown::Broken { message });
+        }
+        let depfile = self.project.depfile(target).to_vec();
+        if !depfile.is_empty() {
+            match read_depfile(self.disk, &depfile) {
+                Ok(names) => {
+                    let files = names.iter().filter_map(|name| self.project.file(name).ok());
+                    inputs.extend(files);
+                }
+                Err(why) => return history.set_discovered_unknown(target, why),
+            }
+        }
+        if !inputs.is_empty() {
+            history.set_discovered_inputs(target, inputs, None);
+        }
+    }
+
+    /// A target with a record: what the record and the description differ in is found out here, how its files are now
+    /// is for the decision to compare.
+    fn recorded(
+        &mut self,
+        target: TargetId,
+        records: &'a Records,
+        entry: &Entry<'a>,
+        matches: &[FileId],
+        mut differences: Vec<Reason>,
+    ) {
+        let Some(&output) = self.project.graph.outputs(target).first() else { return };
+        let Some(ended) = entry.ended else {
+            differences.push(Reason::Interrupted { output, began: entry.began });
+            let history = &mut self.described.history;
+            history.set_discovered_inputs(target, matches.iter().copied(), None);
+            return history.set_success(target, differences, [], []);
+        };
+        if self.project.graph.flags(target).name_only {
+            // It has no file, but who uses it has to know which of its successes he saw.
+            let stat = Stat::Present(Meta { mtime: ended, ..Meta::default() });
+            self.described.names.push((output, stat));
+        }
+        let hash = self.project.command_hash(target);
+        if entry.command_hash != hash {
+            let recorded_hash = entry.command_hash;
+            differences.push(Reason::CommandChanged { output, recorded_hash, hash });
+        }
+        self.compare_values(target, output, entry, &mut differences);
+        let n_described = entry.inputs.iter().take_while(|row| row.role == ROLE_INPUT).count();
+        let (described, discovered) = entry.inputs.split_at(n_described);
+        let mut inputs = self.compare_inputs(target, output, records, described, matches, &mut differences);
+        let mut found = Vec::with_capacity(matches.len() + discovered.len());
+        found.extend_from_slice(matches);
+        for row in discovered {
+            let Some(file) = self.file(records, row.path) else { continue };
+            found.push(file);
+            inputs.push(Recorded { file, state: row.state });
+        }
+        let outputs = self.compare_outputs(target, records, entry.outputs, &mut differences);
+        let history = &mut self.described.history;
+        history.set_discovered_inputs(target, found, None);
+        history.set_success(target, differences, inputs, outputs);
+    }
+
+    /// Compares two lists that are sorted by name.
+    fn compare_values(
+        &self,
+        target: TargetId,
+        output: FileId,
+        entry: &Entry<'_>,
+        differences: &mut Vec<Reason>,
+    ) {
+        let depfile = self.project.depfile(target);
+        let recorded: HashMap<&[u8], &[u8]> = entry.values().collect();
+        if recorded.get(DEPFILE).copied().unwrap_or_default() != depfile {
+            differences.push(Reason::DepsUnknown { output, why: Unknown::NotRecorded });
+        }
+        let now: HashMap<&[u8], &[u8]> = self.project.values(target).collect();
+        let mut names: Vec<&[u8]> = recorded.keys().chain(now.keys()).copied().collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names.into_iter().filter(|name| *name != DEPFILE) {
+            let (recorded, value) = (recorded.get(name).copied(), now.get(name).copied());
+            if recorded != value {
+                let (recorded, value) = (recorded.map(Into::into), value.map(Into::into));
+                differences.push(Reason::ValueChanged { output, name: name.into(), recorded, value });
+            }
+        }
+    }
+
+    /// What is on record of the inputs that the description has now.
+    fn compare_inputs(
+        &mut self,
+        target: TargetId,
+        output: FileId,
+        records: &Records,
+        rows: &[Row],
+        matches: &[FileId],
+        differences: &mut Vec<Reason>,
+    ) -> Vec<Recorded> {
+        let mut described = std::mem::take(&mut self.inputs);
+        described.clear();
+        self.project.real_inputs(target, matches, &mut described);
+        let files = &self.project.graph.files;
+        // Mostly nothing has changed, and then the bytes are the same, one path after the other.
+        let is_same = rows.len() == described.len()
+            && rows.iter().zip(&described).all(|(row, &file)| records.path(row.path) == files.path(file));
+        let mut recorded = Vec::with_capacity(rows.len());
+        if is_same {
+            let pairs = rows.iter().zip(&described);
+            recorded.extend(pairs.map(|(row, &file)| Recorded { file, state: row.state }));
+        } else {
+            let now: HashSet<FileId> = described.iter().copied().collect();
+            let mut then = HashSet::with_capacity(rows.len());
+            let mut removed = Vec::new();
+            for row in rows {
+                let Some(file) = self.file(records, row.path) else { continue };
+                then.insert(file);
+                match now.contains(&file) {
+                    true => recorded.push(Recorded { file, state: row.state }),
+                    false => removed.push(file),
+                }
+            }
+            let mut added: Vec<_> = described.iter().copied().filter(|file| !then.contains(file)).collect();
+            removed.dedup();
+            added.dedup();
+            if !added.is_empty() || !removed.is_empty() {
+                let (added, removed) = (added.into(), removed.into());
+                differences.push(Reason::InputsDiffer { output, added, removed });
+            }
+        }
+        self.inputs = described;
+        recorded
+    }
+
+    fn compare_outputs(
+        &mut self,
+        target: TargetId,
+        records: &Records,
+        rows: &[Row],
+        differences: &mut Vec<Reason>,
+    ) -> Vec<Recorded> {
+        let outputs = self.project.graph.outputs(target);
+        if self.project.graph.flags(target).name_only {
+            return Vec::new();
+        }
+        let files = &self.project.graph.files;
+        let mut recorded = Vec::with_capacity(outputs.len());
+        for &output in outputs {
+            match rows.iter().find(|row| records.path(row.path) == files.path(output)) {
+                Some(row) => recorded.push(Recorded { file: output, state: row.state }),
+                None => differences.push(Reason::NeverBuilt { output }),
+            }
+        }
+        recorded
+    }
+
+    /// The file of a path in the store.
+    fn file(&mut self, records: &Records, path: u32) -> Option<FileId> {
+        let known = self.files.get(path as usize).copied().unwrap_or(0);
+        if let Some(file) = known.checked_sub(1) {
+            return Some(FileId::new(file as usize));
+        }
+        let file = self.project.file(records.path(path)).ok()?;
+        if let Some(slot) = self.files.get_mut(path as usize) {
+            *slot = crate::ids::narrow(file.index() + 1);
+        }
+        Some(file)
+    }
+}
+
+impl Project {
+    /// The rule by which a target is judged.
+    pub(super) fn rule(&self, target: TargetId, has_store: bool) -> Rule {
+        let name_only = self.graph.flags(target).name_only;
+        match self.policy(target) {
+            // Without a file no time can tell.
+            Some(Policy::Newer) | None if name_only => Rule::Recorded(Policy::default()),
+            Some(Policy::Newer) => Rule::Newer,
+            Some(policy) => Rule::Recorded(policy),
+            None if has_store => Rule::Recorded(Policy::default()),
+            None => Rule::Newer,
+        }
+    }
+
+    /// The files that the patterns of a target match now. `trouble` is told of directories that cannot be listed.
+    pub(super) fn expand_globs(
+        &mut self,
+        disk: &dyn Disk,
+        target: TargetId,
+        mut trouble: impl FnMut(FileId, i32),
+    ) -> Vec<FileId> {
+        let Some(globs) = self.globs(target) else { return Vec::new() };
+        let found = globs.expand(disk);
+        let outputs: Vec<FileId> = self.graph.outputs(target).to_vec();
+        let mut files = Vec::with_capacity(found.len());
+        for path in found.paths() {
+            files.extend(self.file(path).ok().filter(|file| !outputs.contains(file)));
+        }
+        for Trouble { directory, errno } in found.troubles() {
+            if let Ok(file) = self.file(directory) {
+                trouble(file, *errno);
+            }
+        }
+        files
+    }
+}
+
+/// The names of the inputs in a depfile.
+pub(super) fn read_depfile(disk: &dyn Disk, path: &[u8]) -> Result<Vec<Vec<u8>>, Unknown> {
+    let shown = || String::from_utf8_lossy(path).into_owned();
+    let bytes = match disk.read(path) {
+        Ok(bytes) if bytes.is_empty() => return Err(Unknown::NoDepfile { depfile: path.into() }),
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Unknown::NoDepfile { depfile: path.into() });
+        }
+        Err(error) => {
+            let message = format!("reading '{}': {error}", shown()).into();
+            return Err(Unknown::Broken { message });
+        }
+    };
+    match depfile::parse(&bytes, Dialect::default()) {
+        Ok(depfile) => Ok(depfile.inputs),
+        Err(what) => Err(Unknown::Broken { message: format!("{}: {what}", shown()).into() }),
+    }
+}

@@ -1,0 +1,338 @@
+//! A project: targets that a caller describes, and the question which of them are stale.
+//!
+//! ```text
+//!   describe:  Project::add         targets with inputs by role, outputs, command, values, depfile, globs
+//!   ask:       Project::check       globs, records and depfiles are read, all files looked at, all targets judged
+//!   build:     Project::begin       how the inputs are now, on record before the first of them is read
+//!              ... the caller runs what makes the target ...
+//!              Project::commit      how the outputs came out, and that it succeeded
+//! ```
+//!
+//! A check writes nothing. What a success looked like is kept in a [`Records`](crate::records::Records) store, which
+//! only [`Project::begin`] and [`Project::commit`] write to.
+
+mod build;
+mod check;
+mod error;
+mod inputs;
+mod look;
+
+pub use build::{Begun, Committed};
+pub use check::{Checked, Options};
+pub use error::{DescribeError, ProjectError};
+
+use crate::globs::Globs;
+use crate::graph::{DuplicateOutput, Flags, Graph, TargetDesc};
+use crate::ids::{FileId, TargetId, narrow};
+use crate::path;
+use crate::policy::Policy;
+
+/// What a caller hands in for one target. All slices are copied.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Description<'a> {
+    /// The files that the target's command writes. The first one names the target, unless it has a `name`.
+    pub outputs: &'a [FileId],
+    /// What to call a target that writes no file: a check, a test run. Only for a target without outputs.
+    pub name: &'a [u8],
+    /// Inputs that are named on the command line.
+    pub explicit: &'a [FileId],
+    /// Inputs that count like explicit ones but are not on the command line: headers, scripts, tools.
+    pub implicit: &'a [FileId],
+    /// Inputs that must be there first, whose changes do not count.
+    pub order_only: &'a [FileId],
+    /// Targets that are to be brought up to date along with this one, without being its inputs.
+    pub validations: &'a [FileId],
+    /// The command, in whatever form the caller compares it: a line, or arguments with NULs between them.
+    pub command: &'a [u8],
+    /// Names and values that the target depends on beside files: options, environment variables, versions of tools.
+    pub values: &'a [(&'a [u8], &'a [u8])],
+    /// The file in which the command says, in make's format, what it has read.
+    pub depfile: &'a [u8],
+    /// Patterns whose matches are inputs, see [`Globs`]. A file that appears or disappears is a change.
+    pub globs: &'a [&'a str],
+    /// When an input or an output counts as changed; `None` for the project's policy.
+    pub policy: Option<Policy>,
+    /// A mere name for its inputs: it has no command, no record, and nothing to run.
+    pub phony: bool,
+}
+
+/// Targets, described by their builder.
+#[derive(Default)]
+pub struct Project {
+    graph: Graph,
+    /// Indexed by target.
+    targets: Vec<Details>,
+    /// Commands, values and depfiles, one after the other.
+    texts: Vec<u8>,
+    /// Ends of names and of values, in turn, in `texts`.
+    values: Vec<u32>,
+    globs: Vec<Globs>,
+    /// The targets asked about where a question names none; all where it is empty.
+    defaults: Vec<FileId>,
+    policy: Option<Policy>,
+    /// The directory that relative paths start from, absolute and with a `/` at its end; empty where nobody said.
+    base: Vec<u8>,
+    path: Vec<u8>,
+}
+
+/// What the graph does not know of a target.
+#[derive(Clone, Copy, Debug)]
+struct Details {
+    /// Where its command begins in `texts`; then come its values, then its depfile.
+    start: u32,
+    command_end: u32,
+    /// Where its values stand in `values`.
+    values: (u32, u32),
+    depfile_end: u32,
+    /// Where its patterns stand in `globs`, plus one; 0 for none.
+    globs: u32,
+    policy: Option<Policy>,
+}
+
+impl Project {
+    /// A project without targets.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the directory that relative paths start from, an absolute path. Absolute paths below it are then the same
+    /// files as relative ones.
+    pub fn set_base(&mut self, base: &[u8]) {
+        self.base = base.to_vec();
+        path::canonicalize(&mut self.base);
+        if self.base.last() != Some(&b'/') {
+            self.base.push(b'/');
+        }
+    }
+
+    /// Sets the policy of the targets that have none of their own. Without one it is
+    /// [`Policy::MtimeAndDigestInput`] where the project has a store of records, and [`Policy::Newer`] where it has none.
+    pub fn set_policy(&mut self, policy: Option<Policy>) {
+        self.policy = policy;
+    }
+
+    /// Sets the targets that are meant where a question names none. Without any, all targets are meant.
+    pub fn set_defaults(&mut self, defaults: Vec<FileId>) {
+        self.defaults = defaults;
+    }
+
+    /// The file of a path. Costs a hash of the path, and its bytes if it is new; no allocation.
+    ///
+    /// # Errors
+    /// When the path is empty or has a NUL in it, or when there are four billion files.
+    pub fn file(&mut self, path: &[u8]) -> Result<FileId, DescribeError> {
+        check_path(path)?;
+        if self.graph.files.len() >= MOST {
+            return Err(DescribeError::TooMany("files"));
+        }
+        if self.base.is_empty() && path::is_canonical(path) {
+            return Ok(self.graph.files.intern(path));
+        }
+        self.path.clear();
+        self.path.extend_from_slice(path);
+        path::canonicalize(&mut self.path);
+        let relative = match self.path.strip_prefix(self.base.as_slice()) {
+            Some(relative) if !self.base.is_empty() && !relative.is_empty() => relative,
+            _ => &self.path,
+        };
+        Ok(self.graph.files.intern(relative))
+    }
+
+    /// The files of many paths with a separator between them, for instance a NUL; appended to `files`. An empty path at
+    /// the end is none.
+    ///
+    /// # Errors
+    /// As [`Project::file`], with all files before the one in question appended.
+    pub fn files(
+        &mut self,
+        paths: &[u8],
+        separator: u8,
+        files: &mut Vec<FileId>,
+    ) -> Result<(), DescribeError> {
+        let paths = paths.strip_suffix(&[separator]).unwrap_or(paths);
+        if paths.is_empty() {
+            return Ok(());
+        }
+        for path in paths.split(|&byte| byte == separator) {
+            files.push(self.file(path)?);
+        }
+        Ok(())
+    }
+
+    /// Adds a target. Cost: one copy of each slice.
+    ///
+    /// # Errors
+    /// When one of its outputs is made by another target, when it has neither outputs nor a name, when a pattern is no
+    /// pattern, or when a table is full. The project is then as it was before.
+    pub fn add(&mut self, description: &Description<'_>) -> Result<TargetId, DescribeError> {
+        let Description { outputs, name, .. } = *description;
+        let named;
+        let name_only = outputs.is_empty();
+        let outputs = match (outputs.is_empty(), name.is_empty()) {
+            (true, true) => return Err(DescribeError::Nameless),
+            (true, false) => {
+                named = [self.file(name)?];
+                &named
+            }
+            _ => outputs,
+        };
+        let globs = match description.globs.is_empty() {
+            true => None,
+            false => Some(Globs::new(description.globs).map_err(DescribeError::Glob)?),
+        };
+        let has_room = self.has_room(description);
+        if !has_room {
+            return Err(DescribeError::TooMany("inputs"));
+        }
+        let phony = description.phony;
+        let target = self
+            .graph
+            .add_target(TargetDesc {
+                outputs,
+                explicit: description.explicit,
+                implicit: description.implicit,
+                order_only: description.order_only,
+                validations: description.validations,
+                dyndep: None,
+                flags: Flags { phony, name_only: name_only && !phony, ..Flags::default() },
+            })
+            .map_err(|duplicate| self.duplicate(duplicate))?;
+        self.add_details(description, globs);
+        Ok(target)
+    }
+
+    /// The targets and their files.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The file that a path names, if any target names it. For questions.
+    #[must_use]
+    pub fn lookup(&self, path: &[u8]) -> Option<FileId> {
+        let mut path = path.to_vec();
+        path::canonicalize(&mut path);
+        let relative = path.strip_prefix(self.base.as_slice()).filter(|rest| !rest.is_empty());
+        self.graph.files.lookup(relative.filter(|_| !self.base.is_empty()).unwrap_or(&path))
+    }
+
+    /// What is meant where a question names nothing: the defaults, or one output of each target.
+    #[must_use]
+    pub fn default_requests(&self) -> Vec<FileId> {
+        if !self.defaults.is_empty() {
+            return self.defaults.clone();
+        }
+        self.graph.targets().filter_map(|target| self.graph.outputs(target).first().copied()).collect()
+    }
+
+    /// The command of a target, as it was described.
+    #[must_use]
+    pub fn command(&self, target: TargetId) -> &[u8] {
+        let details = self.targets[target.index()];
+        &self.texts[details.start as usize..details.command_end as usize]
+    }
+
+    /// The names and values that a target depends on, sorted by name.
+    pub fn values(&self, target: TargetId) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let details = self.targets[target.index()];
+        let ends = &self.values[details.values.0 as usize..details.values.1 as usize];
+        let mut start = details.command_end;
+        ends.chunks_exact(2).map(move |pair| {
+            let (name, value) = (start as usize..pair[0] as usize, pair[0] as usize..pair[1] as usize);
+            start = pair[1];
+            (&self.texts[name], &self.texts[value])
+        })
+    }
+
+    /// The depfile of a target; empty for none.
+    #[must_use]
+    pub fn depfile(&self, target: TargetId) -> &[u8] {
+        let details = self.targets[target.index()];
+        let start = match details.values.0 == details.values.1 {
+            true => details.command_end,
+            false => self.values[details.values.1 as usize - 1],
+        };
+        &self.texts[start as usize..details.depfile_end as usize]
+    }
+
+    /// The patterns of a target.
+    #[must_use]
+    pub fn globs(&self, target: TargetId) -> Option<&Globs> {
+        let globs = self.targets[target.index()].globs.checked_sub(1)?;
+        self.globs.get(globs as usize)
+    }
+
+    /// The policy of a target; `None` where neither it nor the project has one.
+    #[must_use]
+    pub fn policy(&self, target: TargetId) -> Option<Policy> {
+        self.targets[target.index()].policy.or(self.policy)
+    }
+
+    /// The hash of a target's command, as records keep it: the first half of its BLAKE3 digest's first 16 bytes.
+    #[must_use]
+    pub fn command_hash(&self, target: TargetId) -> u64 {
+        let digest = blake3::hash(self.command(target));
+        let mut first = [0; 8];
+        first.copy_from_slice(&digest.as_bytes()[..8]);
+        u64::from_le_bytes(first)
+    }
+
+    fn has_room(&self, description: &Description<'_>) -> bool {
+        let n_inputs = description.explicit.len() + description.implicit.len() + description.order_only.len();
+        let values = description.values.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+        let n_texts = description.command.len() + values + description.depfile.len();
+        let n_all = self.graph.n_inputs() + n_inputs;
+        n_all < MOST && self.texts.len() + n_texts < MOST && self.targets.len() < MOST
+    }
+
+    fn add_details(&mut self, description: &Description<'_>, globs: Option<Globs>) {
+        let start = narrow(self.texts.len());
+        self.texts.extend_from_slice(description.command);
+        let command_end = narrow(self.texts.len());
+        let first_value = narrow(self.values.len());
+        let mut values = description.values.to_vec();
+        values.sort_unstable();
+        for (name, value) in values {
+            for text in [name, value] {
+                self.texts.extend_from_slice(text);
+                self.values.push(narrow(self.texts.len()));
+            }
+        }
+        let mut depfile = description.depfile.to_vec();
+        if !depfile.is_empty() {
+            path::canonicalize(&mut depfile);
+        }
+        self.texts.extend_from_slice(&depfile);
+        self.globs.extend(globs);
+        self.targets.push(Details {
+            start,
+            command_end,
+            values: (first_value, narrow(self.values.len())),
+            depfile_end: narrow(self.texts.len()),
+            globs: if description.globs.is_empty() { 0 } else { narrow(self.globs.len()) },
+            policy: description.policy,
+        });
+    }
+
+    fn duplicate(&self, duplicate: DuplicateOutput) -> DescribeError {
+        let path = self.graph.files.path(duplicate.file).to_vec();
+        match duplicate.same_target {
+            true => DescribeError::OutputTwice(path),
+            false => DescribeError::OutputOfTwo(path, self.graph.name(duplicate.producer).to_vec()),
+        }
+    }
+}
+
+/// How many entries a table may have: ids are 32 bits, and some stand for none.
+const MOST: usize = u32::MAX as usize - 16;
+
+fn check_path(path: &[u8]) -> Result<(), DescribeError> {
+    if path.is_empty() {
+        return Err(DescribeError::EmptyPath);
+    }
+    if path.contains(&0) {
+        return Err(DescribeError::NulInPath(path.to_vec()));
+    }
+    Ok(())
+}
