@@ -40,6 +40,7 @@
 //! # }
 //! ```
 
+mod affected;
 pub mod collect;
 mod column;
 pub mod content;
@@ -62,6 +63,7 @@ mod report;
 mod snapshot;
 mod state;
 
+pub use affected::{Affected, affected};
 pub use column::Column;
 pub use decide::{Decision, Likeness, Mode, Settled, Stop, compare, wants_content};
 pub use files::FileTable;
