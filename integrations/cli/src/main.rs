@@ -7,6 +7,7 @@ mod args;
 mod exit;
 mod image_folder;
 mod json;
+mod ninja;
 mod run;
 mod text;
 mod time;
