@@ -11,6 +11,7 @@
 //! A check writes nothing. What a success looked like is kept in a [`Records`](crate::records::Records) store, which
 //! only [`Project::begin`] and [`Project::commit`] write to.
 
+mod affected;
 mod build;
 mod check;
 mod error;

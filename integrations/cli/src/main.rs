@@ -2,12 +2,15 @@
 
 #![forbid(unsafe_code)]
 
+mod affected;
 mod answer;
 mod args;
 mod exit;
 mod image_folder;
 mod json;
 mod ninja;
+mod project;
+mod record;
 mod run;
 mod text;
 mod time;
@@ -20,7 +23,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let args = args::Args::parse();
     match run::run(&args) {
-        Ok(exit) => exit.into(),
+        Ok(exit) => exit,
         Err(trouble) => {
             run::report_trouble(&args, &trouble);
             exit::Exit::Trouble.into()

@@ -1,6 +1,6 @@
 //! `check` and `why` on a ninja build directory.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Looked, Ninja, Rules};
 use crate::args::{CheckArgs, Common, Format, WhyArgs};
 use crate::exit::Exit;
 use crate::image_folder::images;
@@ -8,7 +8,7 @@ use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
 use crate::why;
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use upcheck::collect::Disk;
 use upcheck::{FileId, Graph, Report, Settled, Snapshot};
 use upcheck_ninja::{
@@ -63,15 +63,21 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         return Ok(exit);
     }
     warn(common, build.warnings());
+    let summary = build.summary(&snapshot, &report);
     let answer = Answer {
+        from: "ninja",
         graph: build.graph(),
-        build: Some(&build),
-        summary: build.summary(&snapshot, &report),
         report,
-        manifest_path: build.manifest_path(),
-        image,
-        exact: args.exact,
-        stopped_at_manifest,
+        looked: looked(&summary),
+        rules: Rules::Ninja(Ninja {
+            build: Some(&build),
+            manifest_path: build.manifest_path(),
+            version: summary.version,
+            log_version: summary.log_version,
+            image,
+            exact: args.exact,
+            stopped_at_manifest,
+        }),
         explain: args.explain,
         commands: args.commands,
     };
@@ -117,19 +123,42 @@ fn fresh(common: &Common, args: &CheckArgs, summary: Summary) -> Result<Exit, Tr
     }
     warn(common, &summary.warnings);
     let answer = Answer {
+        from: "ninja",
         graph: &Graph::default(),
-        build: None,
         report: Report { n_targets: summary.n_targets, ..Report::default() },
-        summary,
-        manifest_path: Vec::new(),
-        image: "used",
-        exact: false,
-        stopped_at_manifest: false,
+        looked: looked(&summary),
+        rules: Rules::Ninja(Ninja {
+            build: None,
+            manifest_path: Vec::new(),
+            version: summary.version,
+            log_version: summary.log_version,
+            image: "used",
+            exact: false,
+            stopped_at_manifest: false,
+        }),
         explain: args.explain,
         commands: args.commands,
     };
     print_answer(common, &answer)?;
     Ok(Exit::Fresh)
+}
+
+/// A build with all its targets described, for questions about all of them.
+pub(crate) fn describe_all(common: &Common, disk: &dyn Disk) -> Result<Build, Trouble> {
+    let images = images(common);
+    let mut build = match load(common, disk, images.as_ref(), &[], true)? {
+        Opened::Build(build) => build,
+        Opened::Fresh(_) => unreachable!("a build was wanted"),
+    };
+    let graph = build.graph();
+    let all: Vec<_> = graph.targets().filter_map(|target| graph.outputs(target).first().copied()).collect();
+    build.describe(disk, &all)?;
+    warn(common, build.warnings());
+    Ok(*build)
+}
+
+fn looked(summary: &Summary) -> Looked {
+    Looked { n_files: summary.n_files, counts: summary.counts, snapshot: summary.snapshot }
 }
 
 /// Keeps what was found out for the next check. What became of the image, in a word.
@@ -172,7 +201,7 @@ pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> 
     let snapshot = build.collect(&disk);
     let decision = build.decide(&snapshot, &requests)?;
     warn(common, build.warnings());
-    let why = why::Why { build: &build, decision: &decision, all: args.all };
+    let why = why::Why { from: "ninja", graph: build.graph(), decision: &decision, all: args.all };
     print(common, |out| match common.format {
         Format::Text => why.print(out, &requests),
         Format::Json => why.print_json(out, &requests),
@@ -191,7 +220,7 @@ fn load(
     has_to_build: bool,
 ) -> Result<Opened, Trouble> {
     let options = Options {
-        manifest: bytes_of(common.file.as_os_str().to_owned()),
+        manifest: bytes_of(manifest(common).into_os_string()),
         version: common.ninja_version,
         threads: common.threads,
     };
@@ -205,12 +234,16 @@ fn load(
                 message = format!("in '{}': {message}", common.directory.display());
             }
             let below = common.directory.join("build");
-            if below.join(&common.file).is_file() {
+            if below.join(manifest(common)).is_file() {
                 message.push_str(&format!("\nhint: there is one in '{0}': try -C {0}", below.display()));
             }
         }
         Trouble(message)
     })
+}
+
+fn manifest(common: &Common) -> PathBuf {
+    common.file.clone().unwrap_or_else(|| "build.ninja".into())
 }
 
 fn requests(build: &Build, targets: &[OsString]) -> Result<Vec<FileId>, Error> {

@@ -1,10 +1,13 @@
 //! The commands: from arguments to an answer on standard output.
 
 use crate::answer::Answer;
-use crate::args::{Args, Command, Common, Format};
+use crate::affected;
+use crate::args::{Args, CheckArgs, Command, Common, Format};
 use crate::exit::Exit;
 use crate::json;
 use crate::ninja;
+use crate::project;
+use crate::record;
 use crate::text;
 use crate::why;
 use crate::words;
@@ -12,6 +15,8 @@ use anstream::AutoStream;
 use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+use upcheck::project::{DescribeError, ProjectError};
 use upcheck::collect::{Disk, os_disk};
 use upcheck_ninja::Error;
 
@@ -24,16 +29,41 @@ impl From<Error> for Trouble {
     }
 }
 
-/// Runs the command that was asked for.
-pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
-    match &args.command {
-        None => ninja::check(&args.common, &args.check),
-        Some(_) if !args.check.is_empty() => {
-            Err(Trouble("options of check and targets go after the command's name".into()))
-        }
-        Some(Command::Check(check_args)) => ninja::check(&args.common, check_args),
-        Some(Command::Why(why_args)) => ninja::explain(&args.common, why_args),
+impl From<DescribeError> for Trouble {
+    fn from(error: DescribeError) -> Self {
+        Self(error.to_string())
     }
+}
+
+impl From<ProjectError> for Trouble {
+    fn from(error: ProjectError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Runs the command that was asked for.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Trouble> {
+    let common = &args.common;
+    if args.command.is_some() && !args.check.is_empty() {
+        return Err(Trouble("options of check and targets go after the command's name".into()));
+    }
+    let exit = match &args.command {
+        None => check(common, &args.check),
+        Some(Command::Check(args)) => check(common, args),
+        Some(Command::Why(args)) if common.is_project() => project::explain(common, args),
+        Some(Command::Why(args)) => ninja::explain(common, args),
+        Some(Command::Affected(args)) => affected::affected(common, args),
+        Some(Command::Record(args)) => record::record(common, args),
+        Some(Command::Run(args)) => {
+            // Exit statuses from 125 on are its own; all others are those of the command that it runs.
+            return Ok(record::run(common, args).unwrap_or_else(|trouble| record::trouble_of_run(common, &trouble)));
+        }
+    };
+    exit.map(ExitCode::from)
+}
+
+fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
+    if common.is_project() { project::check(common, args) } else { ninja::check(common, args) }
 }
 
 /// Says on standard error why there is no answer, and on standard output too if a program is to read it there.
@@ -42,13 +72,21 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         None => (json::SCHEMA, args.check.quiet),
         Some(Command::Check(check_args)) => (json::SCHEMA, check_args.quiet),
         Some(Command::Why(_)) => (why::SCHEMA, false),
+        Some(Command::Affected(affected_args)) => (affected::SCHEMA, affected_args.quiet),
+        Some(Command::Run(_) | Command::Record(_)) => (json::SCHEMA, true),
     };
     if args.common.format != Format::Text && !quiet {
         // Fails where the trouble is standard output itself.
-        let _ = print(&args.common, |out| json::print_trouble(out, schema, &trouble.0));
+        let from = args.common.origin();
+        let _ = print(&args.common, |out| json::print_trouble(out, from, schema, &trouble.0));
     }
+    print_error(&args.common, trouble);
+}
+
+/// Says on standard error what went wrong.
+pub(crate) fn print_error(common: &Common, trouble: &Trouble) {
     let error = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
-    let mut stderr = stderr(&args.common);
+    let mut stderr = stderr(common);
     // Nothing is left to be done when even that fails.
     let _ = writeln!(stderr, "{error}upcheck: error:{error:#} {}", words::visible(&trouble.0, "\n\t"));
 }
@@ -79,7 +117,7 @@ pub(crate) fn warn(common: &Common, warnings: &[String]) {
     }
 }
 
-fn stderr(common: &Common) -> AutoStream<io::Stderr> {
+pub(crate) fn stderr(common: &Common) -> AutoStream<io::Stderr> {
     AutoStream::new(io::stderr(), choice(common.color))
 }
 
