@@ -68,4 +68,4 @@ pub use plan::{Arrays, Asked, Explained, How, Plan, Visit};
 pub use reason::{Reason, Verdict};
 pub use report::{CauseKind, MOST_CAUSES, Report, RootCause, StaleTarget};
 pub use snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};
-pub use state::{Digest, FileState};
+pub use state::{Digest, FileState, is_racy};
