@@ -53,6 +53,13 @@ impl Listing {
         self.entries.sort_unstable_by(|a, b| names[a.start..a.end].cmp(&names[b.start..b.end]));
     }
 
+    /// Drops a name that comes again right after itself.
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) fn dedup(&mut self) {
+        let names = &self.names;
+        self.entries.dedup_by(|a, b| names[a.start..a.end] == names[b.start..b.end]);
+    }
+
     /// The names and what they stand for.
     pub fn entries(&self) -> impl Iterator<Item = (&[u8], Kind)> {
         self.entries.iter().map(|entry| (&self.names[entry.start..entry.end], entry.kind))
