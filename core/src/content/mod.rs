@@ -9,8 +9,11 @@
 //! seen, it has a digest: so the digest belongs to that stamp, as far as a stamp proves anything
 //! ([`is_racy`](crate::is_racy)).
 
+mod cache;
 mod crew;
 mod tree;
+
+pub use cache::DigestCache;
 
 use crate::collect::Disk;
 use crate::ids::FileId;
