@@ -79,4 +79,4 @@ pub use project::Project;
 pub use reason::{Compared, Reason, Verdict};
 pub use report::{CauseKind, MOST_CAUSES, Report, RootCause, StaleTarget};
 pub use snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};
-pub use state::{Digest, FileState};
+pub use state::{Digest, FileState, is_racy};
