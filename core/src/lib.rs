@@ -53,6 +53,7 @@ mod needs;
 pub mod path;
 mod plan;
 mod reason;
+pub mod records;
 mod report;
 mod snapshot;
 mod state;
