@@ -14,6 +14,7 @@
 mod affected;
 mod build;
 mod check;
+mod digests;
 mod error;
 mod inputs;
 mod look;
@@ -22,11 +23,13 @@ pub use build::{Begun, Committed};
 pub use check::{Checked, Options};
 pub use error::{DescribeError, ProjectError};
 
+use crate::content::DigestCache;
 use crate::globs::Globs;
 use crate::graph::{DuplicateOutput, Flags, Graph, TargetDesc};
 use crate::ids::{FileId, TargetId, narrow};
 use crate::path;
 use crate::policy::Policy;
+use digests::Digests;
 
 /// What a caller hands in for one target. All slices are copied.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,6 +77,7 @@ pub struct Project {
     /// The directory that relative paths start from, absolute and with a `/` at its end; empty where nobody said.
     base: Vec<u8>,
     path: Vec<u8>,
+    digests: Digests,
 }
 
 /// What the graph does not know of a target.
@@ -111,6 +115,16 @@ impl Project {
     /// [`Policy::MtimeAndDigestInput`] where the project has a store of records, and [`Policy::Newer`] where it has none.
     pub fn set_policy(&mut self, policy: Option<Policy>) {
         self.policy = policy;
+    }
+
+    /// Sets a cache of digests that outlives the process, so that content need not be read again. No answer depends on it.
+    pub fn set_digest_cache(&mut self, cache: DigestCache) {
+        self.digests.cache = Some(cache);
+    }
+
+    /// Takes the cache of digests back, to save it.
+    pub fn take_digest_cache(&mut self) -> Option<DigestCache> {
+        self.digests.cache.take()
     }
 
     /// Sets the targets that are meant where a question names none. Without any, all targets are meant.
