@@ -77,7 +77,8 @@ impl Project {
         }
         let seen = look(disk, records, &table, options.threads)?;
         let wants = self.digest_wants(&table, &lists);
-        let states = seen.states(disk, &table, |file| wants.contains(&file), &known, options.threads);
+        let wants = |file: FileId| wants.contains(&file);
+        let states = seen.states(disk, &table, wants, &mut self.digests, options.threads);
         let state = |file: FileId| match table.lookup(self.graph.files.path(file)) {
             Some(place) if !self.is_name(file) => states[place.index()],
             _ => self.state_of_name(records, file),
@@ -243,7 +244,12 @@ impl Project {
         Ok(files.into_iter().filter(|&file| seen.insert(file)).collect())
     }
 
-    fn append(&self, records: &mut Records, builds: &[Build], ended: Option<Mtime>) -> Result<(), ProjectError> {
+    fn append(
+        &self,
+        records: &mut Records,
+        builds: &[Build],
+        ended: Option<Mtime>,
+    ) -> Result<(), ProjectError> {
         let mut rows = Vec::with_capacity(builds.len());
         let mut values = Vec::with_capacity(builds.len());
         for build in builds {

@@ -209,7 +209,16 @@ impl<'a> Describer<'a> {
     pub(super) fn new(project: &'a mut Project, disk: &'a dyn Disk, records: Option<&'a Records>) -> Self {
         let described = Described { history: History::default(), wanted: Vec::new(), names: Vec::new() };
         let files = vec![0; records.map_or(0, Records::n_paths)];
-        Self { project, disk, records, by_times: false, described, files, is_wanted: Vec::new(), inputs: Vec::new() }
+        Self {
+            project,
+            disk,
+            records,
+            by_times: false,
+            described,
+            files,
+            is_wanted: Vec::new(),
+            inputs: Vec::new(),
+        }
     }
 
     pub(super) fn describe(mut self, requests: &[FileId]) -> Described {

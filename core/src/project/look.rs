@@ -1,7 +1,7 @@
 //! Looking at files for a record: their stamps, whether these prove anything, and their content where that is wanted.
 
-use crate::collect::{Disk, collect};
 use super::digests::Digests;
+use crate::collect::{Disk, collect};
 use crate::content::Content;
 use crate::files::FileTable;
 use crate::ids::FileId;

@@ -33,8 +33,7 @@ pub(crate) fn affected(common: &Common, args: &AffectedArgs) -> Result<Exit, Tro
     if common.is_project() {
         let mut described = describe(common, &disk, &[], &[])?;
         let records = read_records(common, &described.store)?;
-        let paths: Vec<&[u8]> =
-            asked.iter().map(|asked| name_in(described.project.graph(), asked)).collect();
+        let paths: Vec<&[u8]> = asked.iter().map(|asked| name_in(described.project.graph(), asked)).collect();
         let (found, unknown) = described.project.affected(&disk, records.as_ref(), &paths);
         let unknown: Vec<_> = unknown.into_iter().map(|position| &asked[position]).collect();
         return answer(common, args, described.project.graph(), &found, &unknown);
@@ -145,7 +144,9 @@ fn asked(common: &Common, args: &AffectedArgs) -> Result<Vec<Asked>, Trouble> {
         let read = std::io::stdin().lock().read_to_end(&mut list);
         read.map_err(|error| trouble("reading", Path::new("-"), &error))?;
         let separator = if common.one.null { 0 } else { b'\n' };
-        names.extend(list.split(|&byte| byte == separator).filter(|name| !name.is_empty()).map(<[u8]>::to_vec));
+        names.extend(
+            list.split(|&byte| byte == separator).filter(|name| !name.is_empty()).map(<[u8]>::to_vec),
+        );
     }
     if names.iter().any(Vec::is_empty) {
         warn(common, &["an empty name names no file".into()]);

@@ -18,7 +18,8 @@ const EXIT_STATUS: &str = "Exit status: 0 everything is fresh, 1 something is st
 
 const AFFECTED_EXIT_STATUS: &str = "Exit status: 0 nothing would go stale, 1 something would, 2 trouble.";
 
-const RUN_EXIT_STATUS: &str = "Exit status: that of the command; 0 if it need not run; 125 trouble, 126 the command cannot be
+const RUN_EXIT_STATUS: &str =
+    "Exit status: that of the command; 0 if it need not run; 125 trouble, 126 the command cannot be
 run, 127 there is no such command, 128 and more it died of a signal.";
 
 const RECORD_EXIT_STATUS: &str = "Exit status: 0 all is on record, 1 something was not recorded, 2 trouble.";
@@ -54,7 +55,14 @@ pub(crate) struct Common {
     #[arg(short, value_name = "FILE", global = true)]
     pub(crate) file: Option<PathBuf>,
     /// What the description is
-    #[arg(long, value_enum, value_name = "KIND", global = true, default_value = "ninja", hide_default_value = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "KIND",
+        global = true,
+        default_value = "ninja",
+        hide_default_value = true
+    )]
     pub(crate) from: From,
     /// How to print the answer
     #[arg(long, value_enum, value_name = "FORMAT", global = true, default_value = "text")]
@@ -123,7 +131,10 @@ pub(crate) struct OneTarget {
 impl OneTarget {
     /// Whether a target is described.
     pub(crate) fn is_given(&self) -> bool {
-        !self.inputs.is_empty() || !self.outputs.is_empty() || self.inputs_from.is_some() || self.name.is_some()
+        !self.inputs.is_empty()
+            || !self.outputs.is_empty()
+            || self.inputs_from.is_some()
+            || self.name.is_some()
     }
 }
 

@@ -31,12 +31,7 @@ pub(crate) fn print_lines(out: &mut dyn Write, answer: &Answer<'_>) -> io::Resul
 }
 
 /// Prints one object that says why there is no answer: it has no verdict.
-pub(crate) fn print_trouble(
-    out: &mut dyn Write,
-    from: &str,
-    schema: &str,
-    message: &str,
-) -> io::Result<()> {
+pub(crate) fn print_trouble(out: &mut dyn Write, from: &str, schema: &str, message: &str) -> io::Result<()> {
     let mut trouble = origin(from, schema);
     trouble.insert("errors".into(), json!([{ "message": message }]));
     writeln!(out, "{}", Value::Object(trouble))

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use upcheck::collect::Disk;
 use upcheck::project::{Checked, Description, Options};
-use upcheck::records::Records;
+use upcheck::records::{Damage, DamageKind, Records};
 use upcheck::{FileId, Project, TargetId};
 
 /// A described project, and what is asked about.
@@ -92,8 +92,7 @@ pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> 
     let checked = ask(common, &disk, &mut described, records.as_ref())?;
     let Described { project, requests, .. } = &described;
     let decision = checked.decision(project)?;
-    let why =
-        why::Why { from: common.origin(), graph: project.graph(), decision: &decision, all: args.all };
+    let why = why::Why { from: common.origin(), graph: project.graph(), decision: &decision, all: args.all };
     print(common, |out| match common.format {
         Format::Text => why.print(out, requests),
         Format::Json => why.print_json(out, requests),
@@ -121,7 +120,15 @@ pub(crate) fn options(common: &Common) -> Options {
 pub(crate) fn read_records(common: &Common, store: &Path) -> Result<Option<Records>, Trouble> {
     let records = Records::read(store).map_err(|error| trouble("reading the records in", store, &error))?;
     if let Some(damage) = records.as_ref().and_then(Records::damage) {
-        warn(common, &[format!("the records in '{}' are damaged: {damage}", store.display())]);
+        let Damage { what, at, bytes } = damage;
+        // The last one is being written, or its writer was killed.
+        if what != DamageKind::Unfinished {
+            let text = format!(
+                "the records in '{}' are damaged from byte {at} on, {bytes} bytes are not believed",
+                store.display()
+            );
+            warn(common, &[text]);
+        }
     }
     Ok(records)
 }
@@ -173,9 +180,9 @@ fn one_target(
     if let Some(list) = &one.inputs_from {
         let bytes = read_input(common, list)?;
         let separator = if one.null { 0 } else { b'\n' };
-        project.files(&bytes, separator, &mut inputs).map_err(|error| {
-            Trouble(format!("in the list '{}': {error}", list.display()))
-        })?;
+        project
+            .files(&bytes, separator, &mut inputs)
+            .map_err(|error| Trouble(format!("in the list '{}': {error}", list.display())))?;
     }
     let mut order_only = Vec::new();
     for input in &one.order_only {

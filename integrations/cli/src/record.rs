@@ -2,15 +2,15 @@
 
 use crate::args::{Common, RecordArgs, RunArgs};
 use crate::exit::Exit;
-use crate::project::{Described, ask, describe, options, read_records, targets, trouble};
-use crate::run::{Trouble, bytes_of, open, stderr, warn};
+use crate::project::{Described, ask, describe, options, targets, trouble};
+use crate::run::{Trouble, open, stderr, warn};
 use crate::words;
 use std::io::{ErrorKind, Write};
 use std::process::{Command, ExitCode, ExitStatus};
 use upcheck::collect::Disk;
 use upcheck::project::{Checked, Committed};
-use upcheck::records::{Records, TargetLock, lock_target, lock_holder};
-use upcheck::{Reason, Stat, TargetId};
+use upcheck::records::{Records, TargetLock, target_holder, lock_target};
+use upcheck::TargetId;
 
 /// Something went wrong before the command was run, or after it.
 const TROUBLE: u8 = 125;
@@ -22,9 +22,9 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
     let disk = open(common)?;
     let mut described = describe(common, &disk, &args.targets, &args.command)?;
     let made = targets(&described);
-    let records = Records::open(&described.store)
-        .map_err(|error| trouble("opening the records in", &described.store, &error))?;
+    // What another run has recorded counts, so the records are read when it has ended.
     let _locks = lock(common, args, &described, &made)?;
+    let mut records = open_records(&described)?;
     let checked = ask(common, &disk, &mut described, Some(&records))?;
     if checked.is_fresh() && !args.always {
         if args.explain {
@@ -35,7 +35,7 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
     if args.explain {
         explain(common, &described, &checked);
     }
-    let begun = described.project.begin(&disk, &records, &made, options(common))?;
+    let begun = described.project.begin(&disk, &mut records, &made, options(common))?;
     let status = match Command::new(&args.command[0]).args(&args.command[1..]).status() {
         Ok(status) => status,
         Err(error) => {
@@ -48,7 +48,7 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
     if !status.success() {
         return Ok(ExitCode::from(code(status)));
     }
-    match described.project.commit(&disk, &records, begun, options(common)) {
+    match described.project.commit(&disk, &mut records, begun, options(common)) {
         Ok(committed) => warn_of_doubt(common, &described, &committed),
         Err(error) => return Ok(fail(common, &Trouble(format!("recording: {error}")), TROUBLE)),
     }
@@ -65,21 +65,22 @@ pub(crate) fn record(common: &Common, args: &RecordArgs) -> Result<Exit, Trouble
     let disk = open(common)?;
     let mut described = describe(common, &disk, &args.targets, &args.command)?;
     let made = targets(&described);
-    let records = Records::open(&described.store)
-        .map_err(|error| trouble("opening the records in", &described.store, &error))?;
+    let mut records = open_records(&described)?;
     if args.begin {
         // On record until somebody ends it.
-        let _begun = described.project.begin(&disk, &records, &made, options(common))?;
+        let _begun = described.project.begin(&disk, &mut records, &made, options(common))?;
         return Ok(Exit::Fresh);
     }
     let begun = described.project.take_up(&records, &made);
     let left: Vec<_> = made.iter().copied().filter(|target| !begun.targets().any(|t| t == *target)).collect();
     let mut all = Exit::Fresh;
-    let committed = described.project.commit(&disk, &records, begun, options(common))?;
+    let committed = described.project.commit(&disk, &mut records, begun, options(common))?;
     warn_of_doubt(common, &described, &committed);
     let (right, doubtful): (Vec<_>, Vec<_>) = match args.trust {
         true => (left, Vec::new()),
-        false => left.into_iter().partition(|&target| newer_input(common, &disk, &mut described, target).is_none()),
+        false => {
+            left.into_iter().partition(|&target| newer_input(common, &disk, &mut described, target).is_none())
+        }
     };
     for target in doubtful {
         all = Exit::Stale;
@@ -90,8 +91,8 @@ pub(crate) fn record(common: &Common, args: &RecordArgs) -> Result<Exit, Trouble
         );
         warn(common, &[text]);
     }
-    let begun = described.project.begin(&disk, &records, &right, options(common))?;
-    let committed = described.project.commit(&disk, &records, begun, options(common))?;
+    let begun = described.project.begin(&disk, &mut records, &right, options(common))?;
+    let committed = described.project.commit(&disk, &mut records, begun, options(common))?;
     warn_of_doubt(common, &described, &committed);
     Ok(all)
 }
@@ -108,6 +109,10 @@ fn newer_input(
     let stale = by_times.report.stale.iter().find(|stale| stale.target == target)?;
     let reason = stale.reasons.iter().find(|reason| reason.upstream().is_none())?;
     Some(words::sentence(described.project.graph(), reason))
+}
+
+fn open_records(described: &Described) -> Result<Records, Trouble> {
+    Records::open(&described.store).map_err(|error| trouble("opening the records in", &described.store, &error))
 }
 
 /// Keeps others from running the same targets, waiting for them if need be.
@@ -129,7 +134,7 @@ fn lock(
             locks.push(lock);
             continue;
         }
-        let holder = match lock_holder(store, name) {
+        let holder = match target_holder(store, name) {
             Some(pid) => format!(" (process {pid})"),
             None => String::new(),
         };

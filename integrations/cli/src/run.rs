@@ -1,7 +1,7 @@
 //! The commands: from arguments to an answer on standard output.
 
-use crate::answer::Answer;
 use crate::affected;
+use crate::answer::Answer;
 use crate::args::{Args, CheckArgs, Command, Common, Format};
 use crate::exit::Exit;
 use crate::json;
@@ -16,8 +16,8 @@ use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
-use upcheck::project::{DescribeError, ProjectError};
 use upcheck::collect::{Disk, os_disk};
+use upcheck::project::{DescribeError, ProjectError};
 use upcheck_ninja::Error;
 
 /// Why there is no answer. The text for people.
@@ -56,7 +56,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Trouble> {
         Some(Command::Record(args)) => record::record(common, args),
         Some(Command::Run(args)) => {
             // Exit statuses from 125 on are its own; all others are those of the command that it runs.
-            return Ok(record::run(common, args).unwrap_or_else(|trouble| record::trouble_of_run(common, &trouble)));
+            return Ok(
+                record::run(common, args).unwrap_or_else(|trouble| record::trouble_of_run(common, &trouble))
+            );
         }
     };
     exit.map(ExitCode::from)

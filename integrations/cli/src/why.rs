@@ -135,11 +135,8 @@ impl Why<'_> {
         let is_own =
             |reason: &&Reason| reason.upstream().is_none() || matches!(reason, Reason::DyndepStale { .. });
         let own: Vec<_> = reasons.iter().filter(is_own).collect();
-        let mut contents: Vec<_> = own
-            .iter()
-            .take(limit)
-            .map(|reason| Content::Text(words::sentence(self.graph, reason)))
-            .collect();
+        let mut contents: Vec<_> =
+            own.iter().take(limit).map(|reason| Content::Text(words::sentence(self.graph, reason))).collect();
         if own.len() > limit {
             let left = plural(own.len() - limit, "more reason");
             contents.push(Content::Text(format!("... and {left} of its own (--all shows them)")));
