@@ -183,11 +183,11 @@ fn whatever_is_no_target_is_located_and_has_one_cause() {
         ),
         (
             "{\"outputs\": [\"a\"]}, {\"name\": \"a\"}",
-            "57: \"a\" is what targets[0] (\"a\") is called or makes already",
+            "56: \"a\" is what targets[0] (\"a\") is called or makes already",
         ),
         (
             "{\"outputs\": [\"a\"], \"name\": \"b\"}",
-            "58: targets[0] (\"a\") has outputs, the first of which is its name: it has no \"name\"",
+            "57: targets[0] (\"a\") has outputs, the first of which is its name: it has no \"name\"",
         ),
         (
             "{\"outputs\": [\"a\"], \"phony\": true, \"globs\": []}",
