@@ -30,6 +30,7 @@ use crate::ids::{FileId, TargetId, narrow};
 use crate::path;
 use crate::policy::Policy;
 use digests::Digests;
+use std::collections::BTreeMap;
 
 /// What a caller hands in for one target. All slices are copied.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,6 +75,8 @@ pub struct Project {
     /// The targets asked about where a question names none; all where it is empty.
     defaults: Vec<FileId>,
     policy: Option<Policy>,
+    /// What every target depends on beside files, by name.
+    common_values: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The directory that relative paths start from, absolute and with a `/` at its end; empty where nobody said.
     base: Vec<u8>,
     path: Vec<u8>,
@@ -125,6 +128,12 @@ impl Project {
     /// Takes the cache of digests back, to save it.
     pub fn take_digest_cache(&mut self) -> Option<DigestCache> {
         self.digests.cache.take()
+    }
+
+    /// Sets names and values that every target depends on, unless it has its own value of that name: what is the same for
+    /// all is kept once. It holds for targets that were added before, too.
+    pub fn set_values(&mut self, values: BTreeMap<Vec<u8>, Vec<u8>>) {
+        self.common_values = values;
     }
 
     /// Sets the targets that are meant where a question names none. Without any, all targets are meant.
@@ -248,8 +257,23 @@ impl Project {
         &self.texts[details.start as usize..details.command_end as usize]
     }
 
-    /// The names and values that a target depends on, sorted by name.
+    /// The names and values that a target depends on, sorted by name: its own, and those of all targets.
     pub fn values(&self, target: TargetId) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut own = self.own_values(target).peekable();
+        let mut common = self.common_values.iter().peekable();
+        std::iter::from_fn(move || {
+            let Some(&(name, _)) = own.peek() else {
+                return common.next().map(|(name, value)| (name.as_slice(), value.as_slice()));
+            };
+            if let Some((name, value)) = common.next_if(|(other, _)| other.as_slice() < name) {
+                return Some((name, value));
+            }
+            common.next_if(|(other, _)| other.as_slice() == name);
+            own.next()
+        })
+    }
+
+    fn own_values(&self, target: TargetId) -> impl Iterator<Item = (&[u8], &[u8])> {
         let details = self.targets[target.index()];
         let ends = &self.values[details.values.0 as usize..details.values.1 as usize];
         let mut start = details.command_end;
