@@ -7,9 +7,12 @@ use std::path::PathBuf;
 use upcheck_ninja::NinjaVersion;
 
 const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
-       upcheck why [OPTIONS] <TARGET>...";
+       upcheck why [OPTIONS] <TARGET>...
+       upcheck doctor [OPTIONS] [DIR] [-- CMD...]";
 
 const EXIT_STATUS: &str = "Exit status: 0 everything is fresh, 1 something is stale, 2 trouble.";
+
+const DOCTOR_EXIT_STATUS: &str = "Exit status: 0 nothing to worry about, 1 warnings, 2 trouble.";
 
 const AFTER_HELP: &str = "A target that is called like a command: `upcheck check why`.
 
@@ -78,6 +81,9 @@ pub(crate) enum Command {
     /// Show the chain from a target down to the files that make it stale
     #[command(after_help = EXIT_STATUS)]
     Why(WhyArgs),
+    /// Measure whether stamps in a directory can be trusted, and say what is odd about its build
+    #[command(after_help = DOCTOR_EXIT_STATUS)]
+    Doctor(DoctorArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -114,4 +120,14 @@ pub(crate) struct WhyArgs {
     /// Show every stale input, however many there are
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    /// What to examine (default: the build directory). Probe files are written in it, and removed
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// A command that builds, to be run once: what is stale after it stays stale
+    #[arg(value_name = "CMD", last = true)]
+    pub(crate) command: Vec<OsString>,
 }

@@ -42,7 +42,8 @@ pub(crate) fn head(schema: &str, is_fresh: bool) -> Map<String, Value> {
     head
 }
 
-fn origin(schema: &str) -> Map<String, Value> {
+/// What every document begins with.
+pub(crate) fn origin(schema: &str) -> Map<String, Value> {
     let mut origin = Map::new();
     origin.insert("schema".into(), schema.into());
     origin.insert("from".into(), "ninja".into());

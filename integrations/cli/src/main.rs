@@ -4,6 +4,7 @@
 
 mod answer;
 mod args;
+mod doctor;
 mod exit;
 mod image_folder;
 mod json;

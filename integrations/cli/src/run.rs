@@ -2,6 +2,7 @@
 
 use crate::answer::Answer;
 use crate::args::{Args, CheckArgs, Command, Common, Format, WhyArgs};
+use crate::doctor;
 use crate::exit::Exit;
 use crate::image_folder::images;
 use crate::json;
@@ -37,6 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         }
         Some(Command::Check(check_args)) => check(&args.common, check_args),
         Some(Command::Why(why_args)) => explain(&args.common, why_args),
+        Some(Command::Doctor(doctor_args)) => doctor::doctor(&args.common, doctor_args),
     }
 }
 
@@ -46,6 +48,7 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         None => (json::SCHEMA, args.check.quiet),
         Some(Command::Check(check_args)) => (json::SCHEMA, check_args.quiet),
         Some(Command::Why(_)) => (why::SCHEMA, false),
+        Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
     };
     if args.common.format != Format::Text && !quiet {
         // Fails where the trouble is standard output itself.
@@ -296,7 +299,10 @@ fn choice(color: ColorChoice) -> anstream::ColorChoice {
 }
 
 /// Prints an answer. Whoever stops reading has read enough.
-fn print(common: &Common, answer: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Trouble> {
+pub(crate) fn print(
+    common: &Common,
+    answer: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Trouble> {
     let stream = match common.format {
         Format::Text => AutoStream::new(io::stdout().lock(), choice(common.color)),
         Format::Json | Format::Jsonl => AutoStream::always_ansi(io::stdout().lock()),
