@@ -126,7 +126,7 @@ pub(crate) struct WhyArgs {
 pub(crate) struct DoctorArgs {
     /// What to examine (default: the build directory). Probe files are written in it, and removed
     #[arg(value_name = "DIR")]
-    pub(crate) directory: Option<PathBuf>,
+    pub(crate) examined: Option<PathBuf>,
     /// A command that builds, to be run once: what is stale after it stays stale
     #[arg(value_name = "CMD", last = true)]
     pub(crate) command: Vec<OsString>,

@@ -36,7 +36,7 @@ use upcheck_ninja::Options;
 
 /// Examines a directory.
 pub(crate) fn doctor(common: &Common, args: &DoctorArgs) -> Result<Exit, Trouble> {
-    let directory = match &args.directory {
+    let directory = match &args.examined {
         Some(given) => common.directory.join(given),
         None => common.directory.clone(),
     };
@@ -99,13 +99,13 @@ fn measure(directory: &Path, findings: &mut Vec<Finding>) -> Ground {
         Ok(folder) => {
             let ground = measure_in(folder.path(), findings);
             if let Err(mishap) = folder.close() {
-                findings.push(Finding::warning("leftovers", mishap).with("removed", 0).with("stuck", 1));
+                findings.push(folder::stuck(&mishap));
             }
             ground
         }
         Err(mishap) => {
             let why = format!("nothing could be measured: {mishap}");
-            findings.push(Finding::not_measured(why).advise("ask for a directory that can be written to"));
+            findings.push(Finding::not_measured(why));
             Ground::default()
         }
     }

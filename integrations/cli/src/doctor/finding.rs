@@ -54,7 +54,8 @@ impl Finding {
 
     /// Something that could not be measured: an answer that is missing is no good news.
     pub(super) fn not_measured(message: impl Into<String>) -> Self {
-        Self::warning("not-measured", message)
+        let advice = "see to it that the directory can be written to, and that its disk has room";
+        Self::warning("not-measured", message).advise(advice)
     }
 
     fn new(code: &'static str, severity: Severity, message: String) -> Self {

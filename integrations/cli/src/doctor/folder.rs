@@ -105,24 +105,26 @@ impl Drop for Folder {
 impl Leftovers {
     /// What there is to say of them.
     pub(super) fn finding(&self) -> Option<Finding> {
-        let n = self.removed.len() + self.stuck.len();
-        let finding = if self.stuck.is_empty() {
-            let these = plural(n, "folder");
-            Finding::info(
-                "leftovers",
-                format!("removed {these} of an earlier run that was killed: {}", few(&self.removed, n)),
-            )
-        } else {
-            let these = plural(self.stuck.len(), "folder");
-            Finding::warning(
-                "leftovers",
-                format!("{these} of an earlier run that was killed cannot be removed: {}", self.stuck[0]),
-            )
-            .advise(format!("remove what is called {PREFIX}* by hand"))
-        };
-        let finding = finding.with("removed", self.removed.len()).with("stuck", self.stuck.len());
-        (n > 0).then_some(finding)
+        let n = self.removed.len();
+        match self.stuck.first() {
+            Some(mishap) => Some(stuck(mishap).with("removed", n).with("stuck", self.stuck.len())),
+            None if n == 0 => None,
+            None => {
+                let these = plural(n, "folder");
+                let message =
+                    format!("removed {these} of an earlier run that was killed: {}", few(&self.removed, n));
+                Some(Finding::info("leftovers", message).with("removed", n).with("stuck", 0))
+            }
+        }
     }
+}
+
+/// A folder for probe files that cannot be removed.
+pub(super) fn stuck(mishap: &str) -> Finding {
+    Finding::warning("leftovers", format!("a folder for probe files stays behind: {mishap}"))
+        .with("removed", 0)
+        .with("stuck", 1)
+        .advise(format!("remove what is called {PREFIX}* by hand"))
 }
 
 fn remove_leftovers(directory: &Path) -> Leftovers {

@@ -82,12 +82,12 @@ impl Stamps {
     pub(super) fn findings(&self) -> Vec<Finding> {
         let steps = match (self.tick_ns, self.tick_after_look_ns) {
             (Some(tick), Some(finer)) if finer < tick => {
-                format!("steps by {}, by {} once a file was looked at", span(tick), span(finer))
+                format!("steps by {} ({} once a file was looked at)", span(tick), span(finer))
             }
             (Some(tick), _) => format!("steps by {}", span(tick)),
             (None, _) => format!("did not step within {} ms", LONGEST.as_millis()),
         };
-        let kept = self.kept_ns.map_or("times that are set do not stay as they are".into(), keeps);
+        let kept = self.kept_ns.map_or("set times do not stay".into(), keeps);
         let facts =
             Finding::info("stamps", format!("{kept}; the clock behind them {steps}; {}", self.ctime.words()))
                 .with("kept_ns", self.kept_ns)
@@ -159,9 +159,9 @@ pub(super) fn span(nanoseconds: Mtime) -> String {
 
 fn keeps(step: Mtime) -> String {
     match step {
-        1 => "stamps keep nanoseconds".into(),
-        COARSE => "stamps keep whole seconds".into(),
-        _ => format!("stamps keep steps of {}", span(step)),
+        1 => "set times keep nanoseconds".into(),
+        COARSE => "set times keep whole seconds".into(),
+        _ => format!("set times keep steps of {}", span(step)),
     }
 }
 
