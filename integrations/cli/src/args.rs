@@ -12,7 +12,7 @@ const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
        upcheck affected [OPTIONS] <FILE>...
        upcheck run [OPTIONS] [TARGET]... -- <COMMAND>...
        upcheck record [OPTIONS] [TARGET]...
-       upcheck doctor [OPTIONS] [DIR] [-- <COMMAND>...]";
+       upcheck doctor [OPTIONS] [DIR] [-- CMD...]";
 
 const EXIT_STATUS: &str = "Exit status: 0 everything is fresh, 1 something is stale, 2 trouble.";
 
@@ -23,6 +23,8 @@ const RUN_EXIT_STATUS: &str =
 run, 127 there is no such command, 128 and more it died of a signal.";
 
 const RECORD_EXIT_STATUS: &str = "Exit status: 0 all is on record, 1 something was not recorded, 2 trouble.";
+
+const DOCTOR_EXIT_STATUS: &str = "Exit status: 0 nothing to worry about, 1 warnings, 2 trouble.";
 
 const AFTER_HELP: &str = "A target that is called like a command: `upcheck check why`.
 
@@ -167,6 +169,11 @@ impl Common {
         }
     }
 
+    /// The manifest of a ninja build, relative to its directory.
+    pub(crate) fn manifest(&self) -> PathBuf {
+        self.file.clone().unwrap_or_else(|| "build.ninja".into())
+    }
+
     /// Whether targets are described by anything but ninja, which has its own rules and records.
     pub(crate) fn is_project(&self) -> bool {
         self.origin() != "ninja"
@@ -200,6 +207,9 @@ pub(crate) enum Command {
     /// Record that targets are up to date now
     #[command(after_help = RECORD_EXIT_STATUS)]
     Record(RecordArgs),
+    /// Measure whether stamps in a directory can be trusted, and say what is odd about its build
+    #[command(after_help = DOCTOR_EXIT_STATUS)]
+    Doctor(DoctorArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -295,4 +305,14 @@ pub(crate) struct WhyArgs {
     /// Show every stale input, however many there are
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    /// What to examine (default: the build directory). Probe files are written in it, and removed
+    #[arg(value_name = "DIR")]
+    pub(crate) examined: Option<PathBuf>,
+    /// A command that builds, to be run once: what is stale after it stays stale
+    #[arg(value_name = "CMD", last = true)]
+    pub(crate) command: Vec<OsString>,
 }

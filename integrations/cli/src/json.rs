@@ -44,7 +44,8 @@ pub(crate) fn head(from: &str, schema: &str, is_fresh: bool) -> Map<String, Valu
     head
 }
 
-fn origin(from: &str, schema: &str) -> Map<String, Value> {
+/// What every document begins with.
+pub(crate) fn origin(from: &str, schema: &str) -> Map<String, Value> {
     let mut origin = Map::new();
     origin.insert("schema".into(), schema.into());
     origin.insert("from".into(), from.into());

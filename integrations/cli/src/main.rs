@@ -5,6 +5,7 @@
 mod affected;
 mod answer;
 mod args;
+mod doctor;
 mod exit;
 mod image_folder;
 mod json;

@@ -8,7 +8,7 @@ use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
 use crate::why;
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use upcheck::collect::Disk;
 use upcheck::{FileId, Graph, Report, Settled, Snapshot};
 use upcheck_ninja::{
@@ -220,7 +220,7 @@ fn load(
     has_to_build: bool,
 ) -> Result<Opened, Trouble> {
     let options = Options {
-        manifest: bytes_of(manifest(common).into_os_string()),
+        manifest: bytes_of(common.manifest().into_os_string()),
         version: common.ninja_version,
         threads: common.threads,
     };
@@ -234,16 +234,12 @@ fn load(
                 message = format!("in '{}': {message}", common.directory.display());
             }
             let below = common.directory.join("build");
-            if below.join(manifest(common)).is_file() {
+            if below.join(common.manifest()).is_file() {
                 message.push_str(&format!("\nhint: there is one in '{0}': try -C {0}", below.display()));
             }
         }
         Trouble(message)
     })
-}
-
-fn manifest(common: &Common) -> PathBuf {
-    common.file.clone().unwrap_or_else(|| "build.ninja".into())
 }
 
 fn requests(build: &Build, targets: &[OsString]) -> Result<Vec<FileId>, Error> {

@@ -232,8 +232,13 @@ fn values(one: &OneTarget) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Trouble> {
     Ok(values)
 }
 
-fn graph(_common: &Common, _project: &mut Project) -> Result<(), Trouble> {
-    Err(Trouble("not yet".into()))
+fn graph(common: &Common, project: &mut Project) -> Result<(), Trouble> {
+    let file = common.file.clone().unwrap_or_else(|| "graph.json".into());
+    match file == Path::new("-") {
+        true => upcheck_graph::read(std::io::stdin().lock(), "standard input", project)?,
+        false => upcheck_graph::read_file(&common.directory.join(file), project)?,
+    };
+    Ok(())
 }
 
 fn compile_commands(_common: &Common, _disk: &dyn Disk, _project: &mut Project) -> Result<(), Trouble> {

@@ -7,10 +7,10 @@ use crate::run::{Trouble, open, stderr, warn};
 use crate::words;
 use std::io::{ErrorKind, Write};
 use std::process::{Command, ExitCode, ExitStatus};
+use upcheck::TargetId;
 use upcheck::collect::Disk;
 use upcheck::project::{Checked, Committed};
-use upcheck::records::{Records, TargetLock, target_holder, lock_target};
-use upcheck::TargetId;
+use upcheck::records::{Records, TargetLock, lock_target, target_holder};
 
 /// Something went wrong before the command was run, or after it.
 const TROUBLE: u8 = 125;
@@ -112,7 +112,8 @@ fn newer_input(
 }
 
 fn open_records(described: &Described) -> Result<Records, Trouble> {
-    Records::open(&described.store).map_err(|error| trouble("opening the records in", &described.store, &error))
+    Records::open(&described.store)
+        .map_err(|error| trouble("opening the records in", &described.store, &error))
 }
 
 /// Keeps others from running the same targets, waiting for them if need be.

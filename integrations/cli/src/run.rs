@@ -3,6 +3,7 @@
 use crate::affected;
 use crate::answer::Answer;
 use crate::args::{Args, CheckArgs, Command, Common, Format};
+use crate::doctor;
 use crate::exit::Exit;
 use crate::json;
 use crate::ninja;
@@ -41,6 +42,12 @@ impl From<ProjectError> for Trouble {
     }
 }
 
+impl From<upcheck_graph::Error> for Trouble {
+    fn from(error: upcheck_graph::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 /// Runs the command that was asked for.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Trouble> {
     let common = &args.common;
@@ -54,6 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Trouble> {
         Some(Command::Why(args)) => ninja::explain(common, args),
         Some(Command::Affected(args)) => affected::affected(common, args),
         Some(Command::Record(args)) => record::record(common, args),
+        Some(Command::Doctor(args)) => doctor::doctor(common, args),
         Some(Command::Run(args)) => {
             // Exit statuses from 125 on are its own; all others are those of the command that it runs.
             return Ok(
@@ -76,6 +84,7 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Why(_)) => (why::SCHEMA, false),
         Some(Command::Affected(affected_args)) => (affected::SCHEMA, affected_args.quiet),
         Some(Command::Run(_) | Command::Record(_)) => (json::SCHEMA, true),
+        Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
     };
     if args.common.format != Format::Text && !quiet {
         // Fails where the trouble is standard output itself.
