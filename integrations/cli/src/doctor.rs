@@ -53,7 +53,7 @@ pub(crate) fn doctor(common: &Common, args: &DoctorArgs) -> Result<Exit, Trouble
     let build = match has_build {
         true => examine(common, args, &disk, &ground, &mut findings)?,
         false => {
-            let file = crate::words::visible(common.manifest().display().to_string(), "");
+            let file = crate::words::visible(&common.manifest().display().to_string(), "");
             findings
                 .push(Finding::info("no-build", format!("there is no {file}, so no build to be examined")));
             None
