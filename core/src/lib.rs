@@ -45,6 +45,7 @@ mod column;
 pub mod content;
 mod decide;
 mod files;
+pub mod globs;
 mod graph;
 mod history;
 mod ids;
