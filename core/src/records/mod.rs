@@ -573,6 +573,31 @@ mod tests {
     }
 
     #[test]
+    fn who_knows_a_tail_that_was_cut_off_and_written_anew_forgets_it() {
+        for more in [&[entry(b"b", 9)][..], &[entry(b"b", 9), entry(b"c", 9), entry(b"b", 10)]] {
+            let (dir, mut records) = store(&[entry(b"a", 1)]);
+            let start = fs::read(dir.path().join("records")).unwrap();
+            let files: &[(&[u8], u32, FileState)] = &[(b"only here", ROLE_INPUT, FileState::UNKNOWN)];
+            records.append(&[NewEntry { files, ..entry(b"a", 2) }]).unwrap();
+            let mut reader = Records::read(dir.path()).unwrap().unwrap();
+            put(dir.path(), &start);
+            Records::open(dir.path()).unwrap().append(more).unwrap();
+            reader.refresh().unwrap();
+            let expected = said_in(dir.path());
+            assert_eq!(
+                (said(&reader), expected[0].1, expected[1].0.as_slice()),
+                (expected.clone(), 1, &b"b"[..])
+            );
+            records.append(&[NewEntry { files, ..entry(b"d", 3) }]).unwrap();
+            let found = Records::read(dir.path()).unwrap().unwrap();
+            assert_eq!((said(&found), found.damage()), (said(&records), None));
+            assert_eq!(said(&found)[..expected.len()], expected);
+            let row = found.entry(b"d").unwrap().inputs[0];
+            assert_eq!((found.path(row.path), found.n_paths()), (&b"only here"[..], 3));
+        }
+    }
+
+    #[test]
     fn an_entry_that_does_not_fit_together_is_not_believed() {
         let write = |add: &dyn Fn(&mut Writer<'_>)| {
             let header = Header::new(1);
