@@ -10,6 +10,70 @@
 //!
 //! A check writes nothing. What a success looked like is kept in a [`Records`](crate::records::Records) store, which
 //! only [`Project::begin`] and [`Project::commit`] write to.
+//!
+//! ```
+//! use std::fs;
+//! use upcheck::collect::os_disk;
+//! use upcheck::project::{Description, Options};
+//! use upcheck::{Project, records::Records};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = std::env::temp_dir().join(format!("upcheck-project-{}", std::process::id()));
+//! # fs::create_dir_all(&dir)?;
+//! # let dir = dir.as_path();
+//! fs::write(dir.join("a.txt"), "a")?;
+//! let mut project = Project::new();
+//! let (input, output) = (project.file(b"a.txt")?, project.file(b"out.txt")?);
+//! let target = project.add(&Description {
+//!     outputs: &[output],
+//!     explicit: &[input],
+//!     command: b"cp a.txt out.txt",
+//!     values: &[(b"LANG", b"C")],
+//!     ..Description::default()
+//! })?;
+//!
+//! let disk = os_disk(dir)?;
+//! let mut records = Records::open(&dir.join(".upcheck"))?;
+//! let options = Options::default();
+//! let checked = project.check(&disk, Some(&records), &[output], options)?;
+//! let codes: Vec<_> = checked.report.stale[0].reasons.iter().map(|reason| reason.code()).collect();
+//! assert_eq!(codes, ["never-built", "output-missing"]);
+//!
+//! let begun = project.begin(&disk, &mut records, &[target], options)?;
+//! fs::copy(dir.join("a.txt"), dir.join("out.txt"))?;
+//! project.commit(&disk, &mut records, begun, options)?;
+//! assert!(project.check(&disk, Some(&records), &[output], options)?.is_fresh());
+//!
+//! // Touched, not changed: the content is looked at, and is the same.
+//! fs::write(dir.join("a.txt"), "a")?;
+//! assert!(project.check(&disk, Some(&records), &[output], options)?.is_fresh());
+//!
+//! fs::write(dir.join("a.txt"), "b")?;
+//! let checked = project.check(&disk, Some(&records), &[output], options)?;
+//! assert_eq!(checked.report.stale[0].reasons[0].code(), "input-changed");
+//!
+//! // And the other way round: what would go stale if this file changed?
+//! let (affected, unknown) = project.affected(&disk, Some(&records), &[b"a.txt", b"README"], options);
+//! assert_eq!((affected[0].target, unknown), (target, vec![1]));
+//! # fs::remove_dir_all(dir)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Which rule holds
+//!
+//! | the target's policy, else the project's | there is a store | there is none |
+//! |---|---|---|
+//! | none | [`Policy::MtimeAndDigestInput`] | [`Policy::Newer`] |
+//! | [`Policy::Newer`] | by times alone | by times alone |
+//! | another | by record; never built where there is none | never built |
+//!
+//! A target without outputs is always judged by its record: no time tells when it was last done.
+//!
+//! # Threads and processes
+//!
+//! A project and a store are changed by one thread at a time: drivers that run commands in parallel keep both behind a
+//! mutex, and hold it only to begin and to commit. Several processes may use one store.
 
 mod affected;
 mod build;
