@@ -40,6 +40,7 @@
 //! # }
 //! ```
 
+mod affected;
 pub mod collect;
 mod column;
 pub mod content;
@@ -62,6 +63,7 @@ mod report;
 mod snapshot;
 mod state;
 
+pub use affected::{Affected, affected};
 pub use column::Column;
 pub use decide::{Decision, Likeness, Mode, Settled, Stop, compare, wants_content};
 pub use files::FileTable;
@@ -77,4 +79,4 @@ pub use project::Project;
 pub use reason::{Compared, Reason, Verdict};
 pub use report::{CauseKind, MOST_CAUSES, Report, RootCause, StaleTarget};
 pub use snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};
-pub use state::{Digest, FileState};
+pub use state::{Digest, FileState, is_racy};

@@ -55,6 +55,15 @@ impl Meta {
         let exact = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
         exact.clamp(i128::from(Mtime::MIN), i128::from(Mtime::MAX)) as Mtime
     }
+
+    /// A time of day as an [`Mtime`].
+    #[must_use]
+    pub fn mtime_at(time: SystemTime) -> Mtime {
+        match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => Mtime::try_from(after.as_nanos()).unwrap_or(Mtime::MAX),
+            Err(before) => Mtime::try_from(before.duration().as_nanos()).map_or(Mtime::MIN, |ns| -ns),
+        }
+    }
 }
 
 /// How often the disk was asked. What speed rests on, and what tests assert.

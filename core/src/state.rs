@@ -1,6 +1,6 @@
 //! How a file was at one moment, as a record keeps it: its stamp, and the digest of its content where that was looked at.
 
-use crate::snapshot::{Meta, Stat};
+use crate::snapshot::{Meta, Mtime, Stat};
 use bytemuck::{Pod, Zeroable};
 
 /// The BLAKE3 digest of a file's content; of a directory, that of its sorted entries (see
@@ -77,11 +77,25 @@ impl FileState {
     }
 }
 
-/// Whether a file may have been changed after it was looked at, not before `moment`, and still look like this.
+/// How far behind the clock a file's stamp may be when it is made: a tick of the kernel, and more where stamps are
+/// rounded. Nanoseconds.
+const TICK: Mtime = 100_000_000;
+/// The same where stamps are whole seconds, or even ones.
+const COARSE_TICK: Mtime = 2_100_000_000;
+
+/// Whether a file that was looked at, not before `moment`, can have been changed after that and still bear this stamp.
+///
+/// Stamps come from a clock that ticks, a few times per second or once in two, depending on the file system. A file
+/// that is changed twice within a tick has the same stamp, and perhaps the same size, after both changes. So a stamp
+/// proves that nothing was changed only if the tick in which it was made was over when the file was looked at. Where
+/// stamps are whole seconds, the tick is taken for a long one; one file in a billion is doubted for nothing.
+///
+/// What counts is the time of the status, which no program can choose. Where the platform has none (it is 0), the
+/// mtime has to do. A stamp from the future is racy: the clocks are apart, or somebody set it.
 #[must_use]
-pub fn is_racy(meta: Meta, moment: i64) -> bool {
+pub fn is_racy(meta: Meta, moment: Mtime) -> bool {
     let changed = if meta.ctime == 0 { meta.mtime } else { meta.ctime };
-    let tick = if changed % 1_000_000_000 == 0 { 2_100_000_000 } else { 100_000_000 };
+    let tick = if changed % 1_000_000_000 == 0 { COARSE_TICK } else { TICK };
     changed >= moment.saturating_sub(tick)
 }
 
@@ -94,5 +108,31 @@ impl std::fmt::Display for Digest {
 impl std::fmt::Debug for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_racy_until_its_tick_is_over() {
+        let second = 1_000_000_000;
+        let at = |ctime| Meta { mtime: 5, ctime, ..Meta::default() };
+        for (meta, moment, expected) in [
+            (at(70 * second + 1), 70 * second + 1, true),
+            (at(70 * second + 1), 70 * second + 100_000_001, true),
+            (at(70 * second + 1), 70 * second + 100_000_002, false),
+            (at(70 * second), 72 * second, true),
+            (at(70 * second), 72 * second + 100_000_001, false),
+            (at(80 * second + 1), 70 * second, true),
+            // Without a ctime the mtime counts.
+            (Meta { mtime: 70 * second + 1, ..Meta::default() }, 70 * second + 2, true),
+            (Meta { mtime: 70 * second + 1, ..Meta::default() }, 71 * second + 2, false),
+            (at(i64::MIN), i64::MIN, true),
+            (at(i64::MAX), i64::MAX, true),
+        ] {
+            assert_eq!(is_racy(meta, moment), expected, "{meta:?} at {moment}");
+        }
     }
 }

@@ -2,5 +2,6 @@
 
 pub mod aloud;
 pub mod answer;
+pub mod schemas;
 pub mod space;
 pub mod tools;

@@ -23,7 +23,7 @@ fn visits(log: &[Access]) -> Vec<(String, Vec<String>)> {
         Access::Visit { directory, names } => {
             Some((text(directory), names.iter().map(|name| text(name)).collect()))
         }
-        Access::Read(_) => None,
+        _ => None,
     };
     log.iter().filter_map(visit).collect()
 }
@@ -31,7 +31,7 @@ fn visits(log: &[Access]) -> Vec<(String, Vec<String>)> {
 fn reads(log: &[Access]) -> Vec<String> {
     let read = |access: &Access| match access {
         Access::Read(path) => Some(String::from_utf8_lossy(path).into_owned()),
-        Access::Visit { .. } => None,
+        _ => None,
     };
     log.iter().filter_map(read).collect()
 }

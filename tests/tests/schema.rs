@@ -8,10 +8,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
-use std::process::{Command, Stdio};
-use upcheck_tests::tools::{root, run_tool};
+use upcheck_tests::schemas::verdicts;
+use upcheck_tests::tools::root;
 
 /// Schemas and documents, to be checked all at once: starting Python takes longer than what it does.
 #[derive(Default)]
@@ -55,29 +54,7 @@ impl Cases {
 
     /// What is wrong with each document; `None` for those that its schema accepts.
     fn verdicts(&self) -> Vec<Option<String>> {
-        let mut python = Command::new("python3")
-            .arg(root().join("tests/tools/validate-json"))
-            .arg(root().join("docs/schema"))
-            .env("PYTHONPATH", run_tool("get-jsonschema", "4"))
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("python3 starts");
-        let mut stdin = python.stdin.take().expect("a pipe");
-        let lines = self
-            .0
-            .iter()
-            .map(|(schema, document)| json!({ "schema": schema, "document": document }).to_string() + "\n");
-        let input: String = lines.collect();
-        let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-        let output = python.wait_with_output().expect("python3 ends");
-        assert!(output.status.success(), "validate-json failed");
-        writer.join().expect("no panic").expect("all was read");
-        let text = String::from_utf8(output.stdout).expect("text");
-        let verdicts: Vec<_> = text.lines().map(|line| parse(line).as_str().map(str::to_owned)).collect();
-        assert_eq!(verdicts.len(), self.0.len());
-        verdicts
+        verdicts(&self.0)
     }
 }
 
@@ -262,7 +239,7 @@ fn the_schemas_reject_answers_that_are_damaged() {
 
 #[test]
 fn the_schemas_describe_every_key_and_allow_no_others() {
-    for name in ["report.json", "why.json"] {
+    for name in ["report.json", "why.json", "doctor.json"] {
         let text = fs::read_to_string(root().join("docs/schema").join(name)).expect("a schema");
         let mut n_keys = 0;
         walk(&parse(&text), &mut |object| {

@@ -17,12 +17,14 @@
 mod chunk;
 mod crew;
 mod memory;
+mod open;
 mod portable;
 #[cfg(unix)]
 mod unix;
 
 #[cfg(any(test, feature = "testing"))]
 pub use memory::{Access, MemoryDisk};
+pub use open::{Kind, Listing, OpenFile};
 pub use portable::PortableDisk;
 #[cfg(unix)]
 pub use unix::UnixDisk;
@@ -77,6 +79,35 @@ pub trait Disk: Sync {
         let (mut bytes, meta) = self.read_stamped(path)?;
         let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
         Ok((bytes.split_off(offset), meta))
+    }
+
+    /// Opens a file or a directory, not to wait for anybody: a pipe without a writer opens, too.
+    ///
+    /// A disk that does not say otherwise reads the file as a whole here, knows no directories, and takes what stands
+    /// at the path later for the file.
+    ///
+    /// # Errors
+    /// Whatever the operating system says.
+    fn open<'a>(&'a self, path: &[u8]) -> std::io::Result<Box<dyn OpenFile + 'a>> {
+        Ok(Box::new(open::WholeFile::new(self, path)?))
+    }
+
+    /// Puts the names of a directory into `listing`, instead of those that were in it. The base's path is empty, or
+    /// `.`.
+    ///
+    /// # Errors
+    /// When there is no such directory, it is none, or whatever the operating system says.
+    fn list(&self, path: &[u8], listing: &mut Listing) -> std::io::Result<()> {
+        listing.clear();
+        self.open(path)?.list(listing)
+    }
+
+    /// What a path leads to; links are followed, so it is never [`Kind::Link`].
+    ///
+    /// # Errors
+    /// When it leads nowhere, or whatever the operating system says.
+    fn kind(&self, path: &[u8]) -> std::io::Result<Kind> {
+        self.open(path)?.look().map(|(kind, _)| kind)
     }
 
     /// Looks up a single file, uncounted.

@@ -1,13 +1,13 @@
 //! The standard library alone: one lookup by full path per file. The fallback where there is nothing
 //! better, and the oracle that every other collector must equal.
 
-use super::{Disk, hand_on};
+use super::{Disk, Kind, Listing, OpenFile, hand_on};
 use crate::plan::Visit;
 use crate::snapshot::{IoCounts, Meta, Stat};
-use std::fs::{File, Metadata};
-use std::io::{ErrorKind, Read};
+use std::fs::{File, FileType, Metadata};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::{Mutex, PoisonError};
 
 /// The disk below a base directory.
 pub struct PortableDisk {
@@ -62,13 +62,92 @@ impl Disk for PortableDisk {
         hand_on(&mut file, sink)?;
         Ok(stamp)
     }
+
+    fn open<'a>(&'a self, path: &[u8]) -> std::io::Result<Box<dyn OpenFile + 'a>> {
+        let path = self.base.join(os_path(path));
+        // Opening what is neither could wait for ever, and a directory cannot be opened everywhere.
+        let file =
+            if std::fs::metadata(&path)?.is_file() { Some(Mutex::new(File::open(&path)?)) } else { None };
+        Ok(Box::new(PortableFile { path, file }))
+    }
+
+    fn list(&self, path: &[u8], listing: &mut Listing) -> std::io::Result<()> {
+        list(&self.base.join(os_path(path)), listing)
+    }
+
+    fn kind(&self, path: &[u8]) -> std::io::Result<Kind> {
+        Ok(kind(std::fs::metadata(self.base.join(os_path(path)))?.file_type()))
+    }
+}
+
+struct PortableFile {
+    path: PathBuf,
+    /// `None` for what is no file.
+    file: Option<Mutex<File>>,
+}
+
+impl OpenFile for PortableFile {
+    fn look(&self) -> std::io::Result<(Kind, Meta)> {
+        let found = match &self.file {
+            Some(file) => file.lock().unwrap_or_else(PoisonError::into_inner).metadata()?,
+            None => std::fs::metadata(&self.path)?,
+        };
+        Ok((kind(found.file_type()), meta(&found)))
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let Some(file) = &self.file else { return Err(ErrorKind::InvalidInput.into()) };
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        let mut done = 0;
+        while done < buffer.len() {
+            match file.read(&mut buffer[done..]) {
+                Ok(0) => break,
+                Ok(length) => done += length,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    fn list(&self, listing: &mut Listing) -> std::io::Result<()> {
+        list(&self.path, listing)
+    }
+}
+
+fn list(path: &Path, listing: &mut Listing) -> std::io::Result<()> {
+    listing.clear();
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let kind = match entry.file_type() {
+            Ok(found) => kind(found),
+            // It is gone already.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(_) => Kind::Unknown,
+        };
+        listing.push(entry.file_name().as_encoded_bytes(), kind);
+    }
+    Ok(())
+}
+
+fn kind(found: FileType) -> Kind {
+    if found.is_file() {
+        Kind::File
+    } else if found.is_dir() {
+        Kind::Directory
+    } else if found.is_symlink() {
+        Kind::Link
+    } else {
+        Kind::Other
+    }
 }
 
 #[cfg(unix)]
 fn meta(found: &Metadata) -> Meta {
     use std::os::unix::fs::MetadataExt;
     Meta {
-        mtime: found.modified().map_or(0, since_epoch),
+        mtime: found.modified().map_or(0, Meta::mtime_at),
         ctime: Meta::mtime_from(found.ctime(), found.ctime_nsec()),
         size: found.len(),
         inode: found.ino(),
@@ -78,14 +157,7 @@ fn meta(found: &Metadata) -> Meta {
 
 #[cfg(not(unix))]
 fn meta(found: &Metadata) -> Meta {
-    Meta { mtime: found.modified().map_or(0, since_epoch), size: found.len(), ..Meta::default() }
-}
-
-fn since_epoch(time: SystemTime) -> i64 {
-    match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
-    }
+    Meta { mtime: found.modified().map_or(0, Meta::mtime_at), size: found.len(), ..Meta::default() }
 }
 
 #[cfg(unix)]

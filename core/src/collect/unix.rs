@@ -1,11 +1,11 @@
 //! Unix: lookups by path, or of names relative to a descriptor of their directory, whichever the plan says. What is
 //! handed to the system stands in the plan as it is needed: nothing is copied, joined or allocated on the way.
 
-use super::{Disk, hand_on};
+use super::{Disk, Kind, Listing, OpenFile, hand_on};
 use crate::plan::{Asked, How, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
-use rustix::io::Errno;
+use rustix::io::{Errno, pread, retry_on_intr};
 use rustix::path::Arg;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
@@ -101,6 +101,116 @@ impl Disk for UnixDisk {
         hand_on(&mut file, sink)?;
         Ok(stamp)
     }
+
+    fn open<'a>(&'a self, path: &[u8]) -> std::io::Result<Box<dyn OpenFile + 'a>> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        Ok(Box::new(UnixFile(openat(&self.base, or_base(path), flags, Mode::empty())?)))
+    }
+
+    fn list(&self, path: &[u8], listing: &mut Listing) -> std::io::Result<()> {
+        listing.clear();
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY;
+        Ok(list(openat(&self.base, or_base(path), flags, Mode::empty())?, listing)?)
+    }
+
+    fn kind(&self, path: &[u8]) -> std::io::Result<Kind> {
+        let found = statat(&self.base, or_base(path), AtFlags::empty())?;
+        Ok(kind(FileType::from_raw_mode(found.st_mode)))
+    }
+}
+
+struct UnixFile(OwnedFd);
+
+impl OpenFile for UnixFile {
+    fn look(&self) -> std::io::Result<(Kind, Meta)> {
+        let found = fstat(&self.0)?;
+        Ok((kind(FileType::from_raw_mode(found.st_mode)), meta(&found)))
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match retry_on_intr(|| pread(&self.0, &mut buffer[done..], offset + done as u64))? {
+                0 => break,
+                length => done += length,
+            }
+        }
+        Ok(done)
+    }
+
+    fn list(&self, listing: &mut Listing) -> std::io::Result<()> {
+        listing.clear();
+        // A descriptor of its own, because a directory is read from where its descriptor stands.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY;
+        Ok(list(openat(&self.0, c".", flags, Mode::empty())?, listing)?)
+    }
+}
+
+/// So many bytes of names are asked for at once.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const NAMES: usize = 64 * 1024;
+
+/// Adds the names of an open directory.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn list(directory: OwnedFd, listing: &mut Listing) -> rustix::io::Result<()> {
+    let mut buffer = Vec::with_capacity(NAMES);
+    let mut entries = rustix::fs::RawDir::new(&directory, buffer.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        let entry = match entry {
+            Err(Errno::INTR) => continue,
+            entry => entry?,
+        };
+        add(&directory, entry.file_name(), entry.file_type(), listing)?;
+    }
+    Ok(())
+}
+
+/// Adds the names of an open directory.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn list(directory: OwnedFd, listing: &mut Listing) -> rustix::io::Result<()> {
+    for entry in rustix::fs::Dir::read_from(&directory)? {
+        let entry = entry?;
+        add(&directory, entry.file_name(), entry.file_type(), listing)?;
+    }
+    Ok(())
+}
+
+fn add(
+    directory: &OwnedFd,
+    name: &CStr,
+    file_type: FileType,
+    listing: &mut Listing,
+) -> rustix::io::Result<()> {
+    if name == c"." || name == c".." {
+        return Ok(());
+    }
+    let kind = match kind(file_type) {
+        // Some file systems tell names only.
+        Kind::Unknown => match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) => kind(FileType::from_raw_mode(found.st_mode)),
+            // It is gone already.
+            Err(Errno::NOENT) => return Ok(()),
+            Err(_) => Kind::Unknown,
+        },
+        known => known,
+    };
+    listing.push(name.to_bytes(), kind);
+    Ok(())
+}
+
+fn kind(file_type: FileType) -> Kind {
+    match file_type {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Directory,
+        FileType::Symlink => Kind::Link,
+        FileType::Unknown => Kind::Unknown,
+        _ => Kind::Other,
+    }
+}
+
+/// The base has an empty path here, but not for the system.
+fn or_base(path: &[u8]) -> &OsStr {
+    OsStr::from_bytes(if path.is_empty() { b"." } else { path })
 }
 
 /// The path ends with `/.`, see the plan's directories.

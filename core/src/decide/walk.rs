@@ -30,7 +30,9 @@ impl Decision<'_> {
     /// When the walk cannot go on. What was judged before stays judged.
     pub fn visit(&mut self, file: FileId) -> Result<(), Stop> {
         let result = self.walk(file);
-        for frame in self.stack.drain(..) {
+        // What ninja gave up on without a word stays marked there, and whoever comes by later takes it for a cycle.
+        let stays_marked = matches!(result, Err(Stop::Silent));
+        for frame in self.stack.drain(..).filter(|_| !stays_marked) {
             self.targets[frame.target.index()] &= !T_IN_STACK;
         }
         result
@@ -260,7 +262,10 @@ impl Decision<'_> {
     }
 
     fn cycle(&self, target: TargetId, file: FileId) -> Vec<FileId> {
-        let start = self.stack.iter().position(|frame| frame.target == target).unwrap_or(0);
+        let Some(start) = self.stack.iter().position(|frame| frame.target == target) else {
+            // Left behind by a walk that ended silently. That is all that ninja says, too.
+            return vec![file];
+        };
         let mut files: Vec<_> = self.stack[start..].iter().map(|frame| frame.through).collect();
         if let Some(first) = files.first_mut() {
             *first = file;

@@ -14,7 +14,7 @@ use crate::ids::{FileId, TargetId};
 use crate::policy::Policy;
 use crate::records::{Entry, NewEntry, ROLE_DISCOVERED, ROLE_INPUT, ROLE_OUTPUT, Records};
 use crate::snapshot::{Meta, Mtime, Stat};
-use crate::state::{Digest, FileState};
+use crate::state::FileState;
 use std::collections::{HashMap, HashSet};
 
 /// Builds that began. They are on record as interrupted until they are committed.
@@ -38,6 +38,13 @@ pub struct Committed {
     pub doubtful: Vec<(TargetId, FileId)>,
 }
 
+impl Begun {
+    /// The targets.
+    pub fn targets(&self) -> impl Iterator<Item = TargetId> {
+        self.builds.iter().map(|build| build.target)
+    }
+}
+
 impl Project {
     /// Says that targets are about to be built. Call it before their commands read anything. Their inputs are looked at
     /// and put on record; until [`Project::commit`] the targets are `interrupted`.
@@ -50,12 +57,11 @@ impl Project {
     pub fn begin(
         &mut self,
         disk: &dyn Disk,
-        records: &Records,
+        records: &mut Records,
         targets: &[TargetId],
         options: Options,
     ) -> Result<Begun, ProjectError> {
         let mut table = FileTable::default();
-        let mut known = HashMap::new();
         let mut lists = Vec::with_capacity(targets.len());
         for &target in targets {
             if self.graph.flags(target).phony {
@@ -63,7 +69,7 @@ impl Project {
             }
             let entry = records.entry(self.graph.name(target));
             let inputs = self.inputs_to_record(disk, records, target, entry.as_ref());
-            keep_digests(entry.as_ref(), &mut known);
+            self.keep_digests(entry.as_ref());
             for (file, _) in inputs.iter().filter(|(file, _)| !self.is_name(*file)) {
                 table.intern(self.graph.files.path(*file));
             }
@@ -71,7 +77,8 @@ impl Project {
         }
         let seen = look(disk, records, &table, options.threads)?;
         let wants = self.digest_wants(&table, &lists);
-        let states = seen.states(disk, &table, |file| wants.contains(&file), &known, options.threads);
+        let wants = |file: FileId| wants.contains(&file);
+        let states = seen.states(disk, &table, wants, &mut self.digests, options.threads);
         let state = |file: FileId| match table.lookup(self.graph.files.path(file)) {
             Some(place) if !self.is_name(file) => states[place.index()],
             _ => self.state_of_name(records, file),
@@ -112,7 +119,7 @@ impl Project {
     pub fn commit(
         &mut self,
         disk: &dyn Disk,
-        records: &Records,
+        records: &mut Records,
         mut begun: Begun,
         options: Options,
     ) -> Result<Committed, ProjectError> {
@@ -128,8 +135,8 @@ impl Project {
         }
         let seen = look(disk, records, &table, options.threads)?;
         let wants = self.output_digest_wants(&table, &begun, &discovered);
-        let known = HashMap::new();
-        let states = seen.states(disk, &table, |file| wants.contains(&file), &known, options.threads);
+        let wants = |file: FileId| wants.contains(&file);
+        let states = seen.states(disk, &table, wants, &mut self.digests, options.threads);
         let mut committed = Committed::default();
         let clock = Moment::read(disk, records)?;
         for (build, found) in begun.builds.iter_mut().zip(discovered) {
@@ -210,6 +217,16 @@ impl Project {
         }
     }
 
+    /// Takes over the digests that a record has for stamps which prove something.
+    fn keep_digests(&mut self, entry: Option<&Entry<'_>>) {
+        let rows = entry.map_or(&[][..], |entry| entry.inputs);
+        for state in rows.iter().map(|row| row.state).filter(|state| !state.is_racy()) {
+            if let (Some(meta), Some(digest)) = (state.meta(), state.digest()) {
+                self.digests.keep(meta, digest);
+            }
+        }
+    }
+
     fn read_discovered(&mut self, disk: &dyn Disk, target: TargetId) -> Result<Vec<FileId>, ProjectError> {
         let depfile = self.depfile(target).to_vec();
         if depfile.is_empty() {
@@ -227,7 +244,12 @@ impl Project {
         Ok(files.into_iter().filter(|&file| seen.insert(file)).collect())
     }
 
-    fn append(&self, records: &Records, builds: &[Build], ended: Option<Mtime>) -> Result<(), ProjectError> {
+    fn append(
+        &self,
+        records: &mut Records,
+        builds: &[Build],
+        ended: Option<Mtime>,
+    ) -> Result<(), ProjectError> {
         let mut rows = Vec::with_capacity(builds.len());
         let mut values = Vec::with_capacity(builds.len());
         for build in builds {
@@ -248,6 +270,7 @@ impl Project {
                 name: self.graph.name(build.target),
                 began: build.began,
                 ended,
+                moment: ended.unwrap_or(build.began),
                 command_hash: self.command_hash(build.target),
                 command: self.command(build.target),
                 values,
@@ -325,17 +348,5 @@ impl After<'_> {
             build.files.push((file, ROLE_OUTPUT, state));
         }
         Ok(())
-    }
-}
-
-/// Digests that a record has for stamps which prove something.
-fn keep_digests(entry: Option<&Entry<'_>>, known: &mut HashMap<Meta, Digest>) {
-    let rows = entry.map_or(&[][..], |entry| entry.inputs);
-    for state in rows.iter().map(|row| row.state).filter(|state| !state.is_racy()) {
-        if let (Some(meta), Some(digest)) = (state.meta(), state.digest())
-            && meta.ctime != 0
-        {
-            known.insert(meta, digest);
-        }
     }
 }

@@ -2,16 +2,16 @@
 
 use super::{Project, ProjectError};
 use crate::collect::{Disk, collect};
-use crate::content::digest_files;
 use crate::decide::{Decision, Mode, Stop, wants_content};
 use crate::depfile::{self, Dialect};
 use crate::globs::Trouble;
+use crate::graph::Graph;
 use crate::history::{History, Recorded, Rule, Unknown};
 use crate::ids::{FileId, TargetId};
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::reason::Reason;
-use crate::records::{Entry, ROLE_INPUT, Records, Row};
+use crate::records::{Entry, Records, Row};
 use crate::report::Report;
 use crate::snapshot::{Meta, Snapshot, Stat};
 use std::collections::{HashMap, HashSet};
@@ -53,7 +53,35 @@ impl Project {
         requests: &[FileId],
         options: Options,
     ) -> Result<Checked, ProjectError> {
-        let Described { history, wanted, names } = Describer::new(self, disk, records).describe(requests);
+        let described = Describer::new(self, disk, records).describe(requests);
+        self.judge(disk, described, requests, options)
+    }
+
+    /// [`Project::check`] as if every target had the policy [`Policy::Newer`]: whether the outputs are at least not older
+    /// than the inputs. A target without outputs is fresh.
+    ///
+    /// # Errors
+    /// As [`Project::check`].
+    pub fn check_by_times(
+        &mut self,
+        disk: &dyn Disk,
+        requests: &[FileId],
+        options: Options,
+    ) -> Result<Checked, ProjectError> {
+        let mut describer = Describer::new(self, disk, None);
+        describer.by_times = true;
+        let described = describer.describe(requests);
+        self.judge(disk, described, requests, options)
+    }
+
+    fn judge(
+        &mut self,
+        disk: &dyn Disk,
+        described: Described,
+        requests: &[FileId],
+        options: Options,
+    ) -> Result<Checked, ProjectError> {
+        let Described { history, wanted, names } = described;
         let plan = Plan::new(&self.graph.files, wanted);
         let mut snapshot = collect(disk, &plan, options.threads);
         for (file, stat) in names {
@@ -72,31 +100,32 @@ impl Project {
     }
 
     fn read_contents(
-        &self,
+        &mut self,
         disk: &dyn Disk,
         history: &History,
         snapshot: &mut Snapshot,
         threads: usize,
     ) -> usize {
-        let wanted = wants_content(&self.graph, history, snapshot);
+        let Self { graph, digests, .. } = self;
+        let wanted = wants_content(graph, history, snapshot);
         let to_read: Vec<(FileId, &[u8], Meta)> = wanted
             .iter()
             .filter_map(|&file| match snapshot.stat(file) {
-                Stat::Present(meta) => Some((file, self.graph.files.path(file), meta)),
+                Stat::Present(meta) if !is_name(graph, file) => Some((file, graph.files.path(file), meta)),
                 _ => None,
             })
-            .filter(|&(file, ..)| !self.is_name(file))
             .collect();
-        let contents = digest_files(disk, &to_read, threads);
+        let n_before = digests.n_read;
+        let contents = digests.of(disk, &to_read, threads);
         for (&(file, ..), content) in to_read.iter().zip(contents) {
             snapshot.set_content(file, content);
         }
-        to_read.len()
+        digests.n_read - n_before
     }
 
     /// Whether a file is none, but the name of a target without outputs.
     pub(super) fn is_name(&self, file: FileId) -> bool {
-        self.graph.producer(file).is_some_and(|target| self.graph.flags(target).name_only)
+        is_name(&self.graph, file)
     }
 
     /// A source that was asked about has no target that could be stale for it.
@@ -149,6 +178,10 @@ impl Checked {
     }
 }
 
+fn is_name(graph: &Graph, file: FileId) -> bool {
+    graph.producer(file).is_some_and(|target| graph.flags(target).name_only)
+}
+
 /// What a question needs to know before any file is looked at.
 pub(super) struct Described {
     pub(super) history: History,
@@ -163,6 +196,8 @@ pub(super) struct Describer<'a> {
     project: &'a mut Project,
     disk: &'a dyn Disk,
     records: Option<&'a Records>,
+    /// Whether everything is judged by times.
+    by_times: bool,
     described: Described,
     /// Indexed by number of a path in the store: its file's number plus one; 0 where nobody needed it yet.
     files: Vec<u32>,
@@ -174,7 +209,16 @@ impl<'a> Describer<'a> {
     pub(super) fn new(project: &'a mut Project, disk: &'a dyn Disk, records: Option<&'a Records>) -> Self {
         let described = Described { history: History::default(), wanted: Vec::new(), names: Vec::new() };
         let files = vec![0; records.map_or(0, Records::n_paths)];
-        Self { project, disk, records, described, files, is_wanted: Vec::new(), inputs: Vec::new() }
+        Self {
+            project,
+            disk,
+            records,
+            by_times: false,
+            described,
+            files,
+            is_wanted: Vec::new(),
+            inputs: Vec::new(),
+        }
     }
 
     pub(super) fn describe(mut self, requests: &[FileId]) -> Described {
@@ -216,7 +260,10 @@ impl<'a> Describer<'a> {
         let matches = self.project.expand_globs(self.disk, target, |file, errno| {
             differences.push(Reason::Unreadable { path: file, errno });
         });
-        let rule = self.project.rule(target, self.records.is_some());
+        let rule = match self.by_times {
+            true => Rule::Newer,
+            false => self.project.rule(target, self.records.is_some()),
+        };
         let name = self.project.graph.name(target);
         let records = self.records;
         let entry = records.and_then(|records| records.entry(name));
@@ -280,13 +327,13 @@ impl<'a> Describer<'a> {
             self.described.names.push((output, stat));
         }
         let hash = self.project.command_hash(target);
-        if entry.command_hash != hash {
+        // Who describes a target without its command says nothing about it.
+        if entry.command_hash != hash && !self.project.command(target).is_empty() {
             let recorded_hash = entry.command_hash;
             differences.push(Reason::CommandChanged { output, recorded_hash, hash });
         }
         self.compare_values(target, output, entry, &mut differences);
-        let n_described = entry.inputs.iter().take_while(|row| row.role == ROLE_INPUT).count();
-        let (described, discovered) = entry.inputs.split_at(n_described);
+        let (described, discovered) = (entry.declared(), entry.discovered());
         let mut inputs = self.compare_inputs(target, output, records, described, matches, &mut differences);
         let mut found = Vec::with_capacity(matches.len() + discovered.len());
         found.extend_from_slice(matches);

@@ -1,14 +1,14 @@
 //! Looking at files for a record: their stamps, whether these prove anything, and their content where that is wanted.
 
+use super::digests::Digests;
 use crate::collect::{Disk, collect};
-use crate::content::{Content, digest_files};
+use crate::content::Content;
 use crate::files::FileTable;
 use crate::ids::FileId;
 use crate::plan::Plan;
 use crate::records::Records;
 use crate::snapshot::{Meta, Mtime, Snapshot, Stat};
-use crate::state::{Digest, FileState, is_racy};
-use std::collections::HashMap;
+use crate::state::{FileState, is_racy};
 use std::time::Duration;
 
 /// A reading of the clock that stamps files.
@@ -100,36 +100,34 @@ impl Seen {
         matches!(self.stat(file), Stat::Present(meta) if self.moment.is_racy(meta))
     }
 
-    /// The states of files, with digests of those for which they are wanted, or whose stamps prove nothing. `known` has
-    /// digests by stamps that prove something.
+    /// The states of files, with digests of those for which they are wanted,or whose stamps prove nothing.
     pub(super) fn states(
         &self,
         disk: &dyn Disk,
         files: &FileTable,
         wants_digest: impl Fn(FileId) -> bool,
-        known: &HashMap<Meta, Digest>,
+        digests: &mut Digests,
         threads: usize,
     ) -> Vec<FileState> {
         let mut states = vec![FileState::UNKNOWN; files.len()];
         let mut to_read = Vec::new();
         for file in files.ids() {
             let (stat, racy) = (self.stat(file), self.is_racy(file));
-            let digest = match stat {
-                Stat::Present(meta) if !racy => known.get(&meta).copied(),
-                _ => None,
-            };
-            states[file.index()] = FileState::new(stat, digest, racy);
+            states[file.index()] = FileState::new(stat, None, racy);
             if let Stat::Present(meta) = stat
-                && digest.is_none()
                 && (racy || wants_digest(file))
             {
                 to_read.push((file, files.path(file), meta));
             }
         }
-        for (&(file, _, meta), content) in to_read.iter().zip(digest_files(disk, &to_read, threads)) {
+        for (&(file, _, meta), content) in to_read.iter().zip(digests.of(disk, &to_read, threads)) {
             states[file.index()] = match content {
                 Content::Digest(digest) => {
-                    FileState::new(Stat::Present(meta), Some(digest), self.moment.is_racy(meta))
+                    let racy = self.moment.is_racy(meta);
+                    if !racy {
+                        digests.keep(meta, digest);
+                    }
+                    FileState::new(Stat::Present(meta), Some(digest), racy)
                 }
                 // Somebody is changing it, or it cannot be read: it will count as changed.
                 _ => FileState::UNKNOWN,

@@ -11,8 +11,10 @@
 //! A check writes nothing. What a success looked like is kept in a [`Records`](crate::records::Records) store, which
 //! only [`Project::begin`] and [`Project::commit`] write to.
 
+mod affected;
 mod build;
 mod check;
+mod digests;
 mod error;
 mod inputs;
 mod look;
@@ -21,11 +23,13 @@ pub use build::{Begun, Committed};
 pub use check::{Checked, Options};
 pub use error::{DescribeError, ProjectError};
 
+use crate::content::DigestCache;
 use crate::globs::Globs;
 use crate::graph::{DuplicateOutput, Flags, Graph, TargetDesc};
 use crate::ids::{FileId, TargetId, narrow};
 use crate::path;
 use crate::policy::Policy;
+use digests::Digests;
 use std::collections::BTreeMap;
 
 /// What a caller hands in for one target. All slices are copied.
@@ -76,6 +80,7 @@ pub struct Project {
     /// The directory that relative paths start from, absolute and with a `/` at its end; empty where nobody said.
     base: Vec<u8>,
     path: Vec<u8>,
+    digests: Digests,
 }
 
 /// What the graph does not know of a target.
@@ -113,6 +118,16 @@ impl Project {
     /// [`Policy::MtimeAndDigestInput`] where the project has a store of records, and [`Policy::Newer`] where it has none.
     pub fn set_policy(&mut self, policy: Option<Policy>) {
         self.policy = policy;
+    }
+
+    /// Sets a cache of digests that outlives the process, so that content need not be read again. No answer depends on it.
+    pub fn set_digest_cache(&mut self, cache: DigestCache) {
+        self.digests.cache = Some(cache);
+    }
+
+    /// Takes the cache of digests back, to save it.
+    pub fn take_digest_cache(&mut self) -> Option<DigestCache> {
+        self.digests.cache.take()
     }
 
     /// Sets names and values that every target depends on, unless it has its own value of that name: what is the same for

@@ -1,93 +1,361 @@
-//! Records of success.
-use crate::snapshot::Mtime;
-use crate::state::FileState;
-use bytemuck::{Pod, Zeroable};
-use std::io;
-use std::path::Path;
-/// A row
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub struct Row {
-    /// p
-    pub path: u32,
-    /// r
-    pub role: u32,
-    /// s
-    pub state: FileState,
+//! The records of success: what every target looked like when it was last built, kept in a folder beside the build.
+//!
+//! `records` is a file that only grows, until it is replaced by a smaller one; `lock` is locked by whoever changes it.
+//! Its format is specified in `format.rs`.
+//!
+//! # What is promised
+//!
+//! A record may be lost: its target is stale then. A wrong one is never believed, whatever happens to the file and
+//! whoever is killed:
+//!
+//! - An entry is believed if its checksum is right, which covers where it stands and all that stands before it. Reading
+//!   stops at the first one that is not, and nothing behind it is believed. So what is believed is always what the
+//!   store once said, perhaps some time ago.
+//! - An older state is as good as the last one. A record says how the inputs and outputs of a target were when a build
+//!   of it had succeeded, which does not become wrong; and whoever believes it compares all of them with how they are.
+//!   So with an older record a target is only fresh if everything is again as it was after that build.
+//!
+//! # How it is changed
+//!
+//! Whoever appends locks `lock`, takes in what others have appended, cuts off what does not check, and writes all of
+//! its entries at once. If that fails it cuts the file back; if that fails as well, or if it is killed, the next one
+//! does it. When records that no longer count outweigh those that do, they are written to `records.new`, which is then
+//! renamed: whoever reads has the old file or the new one. Readers take no lock.
+//!
+//! Data is handed to the system and not forced to the disk, but before a rename: a killed process loses nothing that
+//! was appended, a power failure may lose the last entries.
+
+mod clock;
+mod contents;
+mod disk;
+mod format;
+mod lock;
+mod running;
+
+pub use format::{Entry, NewEntry, ROLE_DISCOVERED, ROLE_INPUT, ROLE_OUTPUT, Row, VERSION};
+pub use running::{TargetLock, lock_target, target_holder};
+
+use contents::Contents;
+use disk::Disk;
+use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The records of a folder, as they were when they were last read or appended to.
+///
+/// Appending takes `&mut self`, since it moves what entries are borrowed from. Threads that append share one behind a
+/// mutex, or have one each: that is as safe as several processes are.
+pub struct Records {
+    dir: PathBuf,
+    contents: Contents,
+    damage: Option<Damage>,
+    disk: Disk,
+    /// Dead bytes below this are not worth a new file.
+    least_dead: usize,
 }
-/// i
-pub const ROLE_INPUT: u32 = 0;
-/// d
-pub const ROLE_DISCOVERED: u32 = 1;
-/// o
-pub const ROLE_OUTPUT: u32 = 2;
-/// e
-pub struct Entry<'a> {
-    /// b
-    pub began: Mtime,
-    /// e
-    pub ended: Option<Mtime>,
-    /// c
-    pub command_hash: u64,
-    /// c
-    pub command: &'a [u8],
-    /// i
-    pub inputs: &'a [Row],
-    /// o
-    pub outputs: &'a [Row],
+
+/// What of a store was not believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// What is wrong there.
+    pub what: DamageKind,
+    /// Up to which byte of the file it is believed.
+    pub at: u64,
+    /// How many bytes behind that are not.
+    pub bytes: u64,
 }
-impl<'a> Entry<'a> {
-    /// v
-    pub fn values(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
-        std::iter::empty()
-    }
+
+/// How a store is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DamageKind {
+    /// The last entry is not all there. Mostly nothing to worry about: somebody was killed while appending it, or is
+    /// just doing it.
+    Unfinished,
+    /// Something else than an entry stands where one should.
+    Broken,
+    /// The file does not begin as one of records does.
+    Header,
 }
-/// n
-pub struct NewEntry<'a> {
-    /// n
-    pub name: &'a [u8],
-    /// n
-    pub began: Mtime,
-    /// n
-    pub ended: Option<Mtime>,
-    /// n
-    pub command_hash: u64,
-    /// n
-    pub command: &'a [u8],
-    /// n
-    pub values: &'a [(&'a [u8], &'a [u8])],
-    /// n
-    pub files: &'a [(&'a [u8], u32, FileState)],
-}
-/// r
-pub struct Records {}
+
 impl Records {
-    /// r
-    pub fn read(_: &Path) -> io::Result<Option<Self>> {
-        Ok(None)
+    /// Reads the store in the folder `dir` as it is now; `None` if there is none. Takes no lock, and changes nothing.
+    ///
+    /// # Errors
+    /// When it cannot be read, and with [`ErrorKind::Unsupported`] when it is of another version or byte order.
+    pub fn read(dir: &Path) -> io::Result<Option<Self>> {
+        let mut records = Self::unread(dir);
+        records.refresh()?;
+        let is_there = records.contents.header().is_some() || records.damage.is_some();
+        Ok(is_there.then_some(records))
     }
-    /// o
-    pub fn open(_: &Path) -> io::Result<Self> {
-        Ok(Self {})
+
+    /// Opens the store in the folder `dir` for appending, and makes both where they are not there. A damaged one is
+    /// only made anew when something is appended, or the first entry would be lost by looking at it.
+    ///
+    /// # Errors
+    /// As [`Records::read`], and when the folder or its files cannot be made or locked.
+    pub fn open(dir: &Path) -> io::Result<Self> {
+        fs::create_dir_all(dir).map_err(|error| told("make", dir, &error))?;
+        let mut records = Self::unread(dir);
+        let _lock = records.lock()?;
+        if !records.follow()? {
+            records.start_anew()?;
+        }
+        Ok(records)
     }
-    /// n
-    pub fn n_paths(&self) -> usize {
-        0
-    }
-    /// p
-    pub fn path(&self, _: u32) -> &[u8] {
-        b""
-    }
-    /// e
-    pub fn entry(&self, _: &[u8]) -> Option<Entry<'_>> {
-        None
-    }
-    /// a
-    pub fn append(&self, _: &[NewEntry<'_>]) -> io::Result<()> {
+
+    /// Takes in what others have changed since. Takes no lock, and changes nothing.
+    ///
+    /// # Errors
+    /// As [`Records::read`].
+    pub fn refresh(&mut self) -> io::Result<()> {
+        let before = self.damage.take();
+        self.follow()?;
+        if self.damage.is_some_and(|damage| damage.what == DamageKind::Broken) {
+            // It may be that somebody cut off a tail, and wrote another one, while it was being read.
+            self.damage = None;
+            self.follow()?;
+        }
+        if let Some(before) = before {
+            self.note(before);
+        }
         Ok(())
     }
-    /// c
-    pub fn clock(&self) -> io::Result<(Mtime, u64)> {
-        Ok((0, 0))
+
+    /// How many paths there are.
+    #[must_use]
+    pub fn n_paths(&self) -> usize {
+        self.contents.n_paths()
     }
+
+    /// The path of that number; empty if there is none. Numbers hold as long as [`Records::generation`] is the same.
+    #[must_use]
+    pub fn path(&self, number: u32) -> &[u8] {
+        self.contents.path(number)
+    }
+
+    /// A number that is another one when paths may have other numbers, after appending or refreshing.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.contents.header().map_or(0, |header| header.id)
+    }
+
+    /// The last entry of a target, begun or committed.
+    #[must_use]
+    pub fn entry(&self, target: &[u8]) -> Option<Entry<'_>> {
+        self.contents.entry(target)
+    }
+
+    /// The last entries of all targets, in the order in which targets were first recorded.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.contents.entries()
+    }
+
+    /// The names of all targets that have an entry, in the order in which they were first recorded.
+    pub fn targets(&self) -> impl Iterator<Item = &[u8]> {
+        self.entries().map(|entry| entry.name)
+    }
+
+    /// What of the store was not believed, for a warning. Stays when an append has repaired it.
+    #[must_use]
+    pub fn damage(&self) -> Option<Damage> {
+        self.damage
+    }
+
+    /// Appends entries. When this returns, [`Records::entry`] has them, and all that others have appended. Readers see
+    /// of each entry all or nothing.
+    ///
+    /// # Errors
+    /// Before anything is written, when an entry cannot be kept: a name or path that is empty or holds a NUL, an unknown
+    /// role, more than 32 bits of something. After that whatever the operating system says; then none of the entries
+    /// is recorded, unless the file could not be cut back either, when the first ones may be.
+    pub fn append(&mut self, entries: &[NewEntry<'_>]) -> io::Result<()> {
+        entries.iter().try_for_each(check)?;
+        self.change(|contents| contents.add(entries))
+    }
+
+    /// Removes the entries of targets, where they have one.
+    ///
+    /// # Errors
+    /// Whatever the operating system says.
+    pub fn forget(&mut self, targets: &[&[u8]]) -> io::Result<()> {
+        self.change(|contents| contents.add_removals(targets))
+    }
+
+    fn unread(dir: &Path) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            contents: Contents::default(),
+            damage: None,
+            disk: Disk::default(),
+            least_dead: LEAST_DEAD,
+        }
+    }
+
+    fn path_of_file(&self) -> PathBuf {
+        self.dir.join("records")
+    }
+
+    fn lock(&self) -> io::Result<File> {
+        let path = self.dir.join("lock");
+        match lock::lock(&path, true) {
+            Ok(Some(file)) => Ok(file),
+            Ok(None) => Err(ErrorKind::WouldBlock.into()),
+            Err(error) => Err(told("lock", &path, &error)),
+        }
+    }
+
+    /// Takes in what the file says now. Whether there is one.
+    fn follow(&mut self) -> io::Result<bool> {
+        let path = self.path_of_file();
+        match File::open(&path) {
+            Ok(mut file) => self.take_in(&mut file).map_err(|error| told("read", &path, &error))?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.contents = Contents::default();
+                return Ok(false);
+            }
+            Err(error) => return Err(told("read", &path, &error)),
+        }
+        Ok(true)
+    }
+
+    fn take_in(&mut self, file: &mut File) -> io::Result<()> {
+        if !disk::begins_with(file, &self.contents)? {
+            self.contents = Contents::default();
+        }
+        let known = self.contents.end();
+        let n_more = file.metadata()?.len().saturating_sub(known as u64);
+        let damage = self.contents.extend(n_more, |words| disk::read_words(file, known, n_more, words))?;
+        if let Some(damage) = damage {
+            self.note(damage);
+        }
+        Ok(())
+    }
+
+    /// Of several damages that are noticed the worst, and of those the first, is the one to tell of.
+    fn note(&mut self, damage: Damage) {
+        let is_worse = |known: Damage| known.what == DamageKind::Unfinished && damage.what != known.what;
+        if self.damage.is_none_or(is_worse) {
+            self.damage = Some(damage);
+        }
+    }
+
+    /// Puts an empty file in its place. There is nothing in it that a power failure could take.
+    fn start_anew(&mut self) -> io::Result<()> {
+        self.replace(Contents::new(random()), false)
+    }
+
+    fn replace(&mut self, contents: Contents, force: bool) -> io::Result<()> {
+        let path = self.path_of_file();
+        let replaced = self.disk.replace(&path, &self.dir.join("records.new"), contents.bytes(), force);
+        replaced.map_err(|error| told("write", &path, &error))?;
+        self.contents = contents;
+        Ok(())
+    }
+
+    /// Appends what `add` adds to the contents as they are in the file now.
+    fn change(&mut self, add: impl FnOnce(&mut Contents) -> io::Result<usize>) -> io::Result<()> {
+        let _lock = self.lock()?;
+        self.follow()?;
+        if self.contents.header().is_none() {
+            self.start_anew()?;
+        }
+        let path = self.path_of_file();
+        let from = add(&mut self.contents)?;
+        let written = self.write_from(from, &path).map_err(|error| told("write", &path, &error));
+        match written {
+            Ok(()) => self.contents.accept(from),
+            Err(_) => self.contents.retract(from),
+        }
+        written?;
+        self.compact_if_worth_it();
+        Ok(())
+    }
+
+    fn write_from(&mut self, from: usize, path: &Path) -> io::Result<()> {
+        let start = from * size_of::<u64>();
+        let bytes = &self.contents.bytes()[start..];
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let mut file = OpenOptions::new().write(true).open(path)?;
+        if file.metadata()?.len() > start as u64 {
+            // If it fails nothing is wrong: what stays behind the new entries does not belong there and is no entry.
+            let _ = self.disk.cut(&file, start);
+        }
+        let written = self.disk.write(&mut file, start, bytes);
+        if written.is_err() {
+            // If that fails, too, the next one who appends does it.
+            let _ = self.disk.cut(&file, start);
+        }
+        written
+    }
+
+    /// Replaces the file by one without what is dead, if that is most of it. It stays as it is if that fails.
+    fn compact_if_worth_it(&mut self) {
+        let (standing, dead) = self.contents.weight();
+        if dead < self.least_dead || dead / MOST_DEAD < standing {
+            return;
+        }
+        let compacted = self.contents.compacted(random()).and_then(|contents| self.replace(contents, true));
+        // Where it fails it will fail again: the next attempt is made when it would gain twice as much.
+        self.least_dead = if compacted.is_ok() { LEAST_DEAD } else { dead.saturating_mul(2) };
+    }
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { what, at, bytes } = self;
+        match what {
+            DamageKind::Unfinished => {
+                write!(f, "the last {bytes} bytes, from byte {at} on, are an unfinished entry")
+            }
+            DamageKind::Broken => {
+                write!(f, "damaged at byte {at}: this and the {bytes} bytes from there on are not believed")
+            }
+            DamageKind::Header => write!(f, "its header is damaged: none of its {bytes} bytes is believed"),
+        }
+    }
+}
+
+/// Fewer bytes than this are not worth a new file.
+const LEAST_DEAD: usize = 1 << 20;
+/// A new file is written when what is dead is so many times as large as what is not. A build leaves two records, begun
+/// and committed, so that with less each one would write it.
+const MOST_DEAD: usize = 2;
+
+fn check(entry: &NewEntry<'_>) -> io::Result<()> {
+    let wrong = |what: String| io::Error::new(ErrorKind::InvalidInput, format!("cannot record {what}"));
+    let shown = String::from_utf8_lossy;
+    if !format::is_name(entry.name) {
+        return Err(wrong(format!("a target whose name is empty or holds a NUL: {:?}", shown(entry.name))));
+    }
+    for &(path, role, _) in entry.files {
+        if !format::is_name(path) {
+            let (path, name) = (shown(path), shown(entry.name));
+            return Err(wrong(format!("{name:?}: a path of it is empty or holds a NUL: {path:?}")));
+        }
+        if role > ROLE_OUTPUT {
+            return Err(wrong(format!(
+                "{:?} of {:?}: there is no role {role}",
+                shown(path),
+                shown(entry.name)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What the operating system said, with what was being done to which file.
+fn told(what: &str, path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot {what} {}: {error}", path.display()))
+}
+
+/// A number that no other file of records has.
+fn random() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+    // The system's own randomness is in every `RandomState`.
+    RandomState::new().hash_one((now, std::process::id()))
 }

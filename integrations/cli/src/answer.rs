@@ -1,22 +1,52 @@
 //! An answer on its way from the question to whoever prints it.
 
-use upcheck::{Graph, Reason, Report, TargetId};
-use upcheck_ninja::{Build, Summary};
+use std::time::SystemTime;
+use upcheck::{Graph, IoCounts, Project, Reason, Report, TargetId};
+use upcheck_ninja::{Build, NinjaVersion};
 
 /// An answer to `check`, with all that printing it needs.
 pub(crate) struct Answer<'a> {
+    /// Whose build description was read.
+    pub(crate) from: &'static str,
     /// Empty where everything is fresh and no graph was needed to see that.
     pub(crate) graph: &'a Graph,
-    pub(crate) build: Option<&'a Build>,
-    pub(crate) summary: Summary,
     pub(crate) report: Report,
+    pub(crate) looked: Looked,
+    pub(crate) rules: Rules<'a>,
+    pub(crate) explain: bool,
+    pub(crate) commands: bool,
+}
+
+/// What was looked at.
+pub(crate) struct Looked {
+    pub(crate) n_files: usize,
+    pub(crate) counts: IoCounts,
+    /// When the look began and ended.
+    pub(crate) snapshot: (SystemTime, SystemTime),
+}
+
+/// By what rules the answer holds.
+pub(crate) enum Rules<'a> {
+    Ninja(Ninja<'a>),
+    Project {
+        project: &'a Project,
+        /// Whether there is a store of records.
+        has_records: bool,
+        /// How many files' content was read.
+        n_contents: usize,
+    },
+}
+
+/// What concerns ninja only.
+pub(crate) struct Ninja<'a> {
+    pub(crate) build: Option<&'a Build>,
     pub(crate) manifest_path: Vec<u8>,
+    pub(crate) version: NinjaVersion,
+    pub(crate) log_version: Option<u32>,
     /// What became of the image: `none`, `used`, `updated`, `made`, `failed`.
     pub(crate) image: &'static str,
     pub(crate) exact: bool,
     pub(crate) stopped_at_manifest: bool,
-    pub(crate) explain: bool,
-    pub(crate) commands: bool,
 }
 
 impl Answer<'_> {
@@ -28,6 +58,16 @@ impl Answer<'_> {
 
     /// The command line of a target; empty where there is none.
     pub(crate) fn command(&self, target: TargetId) -> Vec<u8> {
-        self.build.and_then(|build| build.command(target).ok()).unwrap_or_default()
+        match &self.rules {
+            Rules::Ninja(ninja) => {
+                ninja.build.and_then(|build| build.command(target).ok()).unwrap_or_default()
+            }
+            Rules::Project { project, .. } => shown_command(project.command(target)),
+        }
     }
+}
+
+/// A command as people read it: arguments stand in it with NULs between them.
+pub(crate) fn shown_command(command: &[u8]) -> Vec<u8> {
+    command.iter().map(|&byte| if byte == 0 { b' ' } else { byte }).collect()
 }

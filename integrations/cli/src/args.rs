@@ -4,12 +4,27 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use upcheck::Policy;
 use upcheck_ninja::NinjaVersion;
 
 const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
-       upcheck why [OPTIONS] <TARGET>...";
+       upcheck why [OPTIONS] <TARGET>...
+       upcheck affected [OPTIONS] <FILE>...
+       upcheck run [OPTIONS] [TARGET]... -- <COMMAND>...
+       upcheck record [OPTIONS] [TARGET]...
+       upcheck doctor [OPTIONS] [DIR] [-- CMD...]";
 
 const EXIT_STATUS: &str = "Exit status: 0 everything is fresh, 1 something is stale, 2 trouble.";
+
+const AFFECTED_EXIT_STATUS: &str = "Exit status: 0 nothing would go stale, 1 something would, 2 trouble.";
+
+const RUN_EXIT_STATUS: &str =
+    "Exit status: that of the command; 0 if it need not run; 125 trouble, 126 the command cannot be
+run, 127 there is no such command, 128 and more it died of a signal.";
+
+const RECORD_EXIT_STATUS: &str = "Exit status: 0 all is on record, 1 something was not recorded, 2 trouble.";
+
+const DOCTOR_EXIT_STATUS: &str = "Exit status: 0 nothing to worry about, 1 warnings, 2 trouble.";
 
 const AFTER_HELP: &str = "A target that is called like a command: `upcheck check why`.
 
@@ -17,8 +32,9 @@ Exit status: 0 everything is fresh, 1 something is stale, 2 trouble.";
 
 /// Which targets are stale, and why?
 ///
-/// Looks at a ninja build directory and says which targets `ninja` would run, without running, creating or
-/// changing anything.
+/// Looks at a build and says which of its targets are stale, without running, creating or changing anything. The build
+/// is a ninja build directory, a graph in JSON, a compile_commands.json, or what the options say: `-i 'src/**/*.ts' -o
+/// dist/app.js`.
 #[derive(Debug, Parser)]
 #[command(name = "upcheck", version, override_usage = USAGE, after_help = AFTER_HELP)]
 #[command(subcommand_precedence_over_arg = true)]
@@ -33,12 +49,23 @@ pub(crate) struct Args {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Common {
-    /// The build directory
+    /// The build directory, from which all paths start
     #[arg(short = 'C', value_name = "DIR", global = true, default_value = ".", hide_default_value = true)]
     pub(crate) directory: PathBuf,
-    /// The manifest, relative to the build directory
-    #[arg(short, value_name = "FILE", global = true, default_value = "build.ninja")]
-    pub(crate) file: PathBuf,
+    /// The description, relative to the build directory; `-` for standard input [default: build.ninja, graph.json or
+    /// compile_commands.json]
+    #[arg(short, value_name = "FILE", global = true)]
+    pub(crate) file: Option<PathBuf>,
+    /// What the description is
+    #[arg(
+        long,
+        value_enum,
+        value_name = "KIND",
+        global = true,
+        default_value = "ninja",
+        hide_default_value = true
+    )]
+    pub(crate) from: From,
     /// How to print the answer
     #[arg(long, value_enum, value_name = "FORMAT", global = true, default_value = "text")]
     pub(crate) format: Format,
@@ -55,9 +82,102 @@ pub(crate) struct Common {
     /// Keep nothing for the next check, and use nothing that was kept
     #[arg(long, global = true)]
     pub(crate) no_image: bool,
+    #[command(flatten)]
+    pub(crate) one: OneTarget,
+    /// Where records of success are kept, relative to the build directory
+    #[arg(long, value_name = "DIR", global = true, default_value = ".upcheck", help_heading = RECORDS)]
+    pub(crate) records: PathBuf,
+    /// When a file counts as changed [default: mtime-and-digest-input where there are records, newer where there are none]
+    #[arg(long, value_name = "POLICY", global = true, value_parser = policy, help_heading = RECORDS)]
+    pub(crate) policy: Option<Policy>,
     /// When to use colors
     #[arg(long, value_enum, value_name = "WHEN", global = true, default_value = "auto")]
     pub(crate) color: ColorChoice,
+}
+
+const ONE_TARGET: &str = "One target, described by options";
+const RECORDS: &str = "Records of success (not for ninja, which has its own)";
+
+/// A target that is described on the command line.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct OneTarget {
+    /// An input, or a pattern whose matches are inputs
+    #[arg(short, long = "input", value_name = "PATTERN", global = true, help_heading = ONE_TARGET)]
+    pub(crate) inputs: Vec<OsString>,
+    /// An output
+    #[arg(short, long = "output", value_name = "FILE", global = true, help_heading = ONE_TARGET)]
+    pub(crate) outputs: Vec<OsString>,
+    /// A file that lists inputs, one in a line; `-` for standard input
+    #[arg(long, value_name = "FILE", global = true, help_heading = ONE_TARGET)]
+    pub(crate) inputs_from: Option<PathBuf>,
+    /// In lists of files, they end with a NUL instead of a line's end
+    #[arg(short = '0', long, global = true, help_heading = ONE_TARGET)]
+    pub(crate) null: bool,
+    /// An input that must be there first, whose changes do not count
+    #[arg(long, value_name = "FILE", global = true, help_heading = ONE_TARGET)]
+    pub(crate) order_only: Vec<OsString>,
+    /// The file in which the command says, in make's format, what it has read
+    #[arg(long, value_name = "FILE", global = true, help_heading = ONE_TARGET)]
+    pub(crate) depfile: Option<OsString>,
+    /// A value that the target depends on
+    #[arg(long = "value", value_name = "NAME=VALUE", global = true, help_heading = ONE_TARGET)]
+    pub(crate) values: Vec<OsString>,
+    /// An environment variable that the target depends on
+    #[arg(long, value_name = "NAME", global = true, help_heading = ONE_TARGET)]
+    pub(crate) env: Vec<OsString>,
+    /// What to call a target that has no outputs, like a test run
+    #[arg(long, value_name = "NAME", global = true, help_heading = ONE_TARGET)]
+    pub(crate) name: Option<OsString>,
+}
+
+impl OneTarget {
+    /// Whether a target is described.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.inputs.is_empty()
+            || !self.outputs.is_empty()
+            || self.inputs_from.is_some()
+            || self.name.is_some()
+    }
+}
+
+fn policy(name: &str) -> Result<Policy, String> {
+    Policy::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Policy::ALL.iter().map(|policy| policy.name()).collect();
+        format!("known are {}", names.join(", "))
+    })
+}
+
+/// Kinds of descriptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum From {
+    /// A ninja manifest, with ninja's logs
+    Ninja,
+    /// A graph in JSON
+    Graph,
+    /// A compile_commands.json, with the depfiles that it implies
+    CompileCommands,
+}
+
+impl Common {
+    /// Whose build description is read, as JSON has it.
+    pub(crate) fn origin(&self) -> &'static str {
+        match self.from {
+            _ if self.one.is_given() => "options",
+            From::Ninja => "ninja",
+            From::Graph => "graph",
+            From::CompileCommands => "compile-commands",
+        }
+    }
+
+    /// The manifest of a ninja build, relative to its directory.
+    pub(crate) fn manifest(&self) -> PathBuf {
+        self.file.clone().unwrap_or_else(|| "build.ninja".into())
+    }
+
+    /// Whether targets are described by anything but ninja, which has its own rules and records.
+    pub(crate) fn is_project(&self) -> bool {
+        self.origin() != "ninja"
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -78,6 +198,66 @@ pub(crate) enum Command {
     /// Show the chain from a target down to the files that make it stale
     #[command(after_help = EXIT_STATUS)]
     Why(WhyArgs),
+    /// Say which targets would go stale if these files changed
+    #[command(after_help = AFFECTED_EXIT_STATUS)]
+    Affected(AffectedArgs),
+    /// Run a command if a target is stale, and record its success
+    #[command(after_help = RUN_EXIT_STATUS)]
+    Run(RunArgs),
+    /// Record that targets are up to date now
+    #[command(after_help = RECORD_EXIT_STATUS)]
+    Record(RecordArgs),
+    /// Measure whether stamps in a directory can be trusted, and say what is odd about its build
+    #[command(after_help = DOCTOR_EXIT_STATUS)]
+    Doctor(DoctorArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct AffectedArgs {
+    /// The files, relative to the current directory; `-` for a list on standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<OsString>,
+    /// What the files' names are relative to, instead of the current directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) base: Option<PathBuf>,
+    /// Print nothing but errors; the exit status is the answer
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RunArgs {
+    /// The targets that the command makes (default: all)
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<OsString>,
+    /// If another run of the same target is under way, do not wait for it but fail
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+    /// Run the command whatever there is on record
+    #[arg(long)]
+    pub(crate) always: bool,
+    /// Say why the command is run, or that it need not be
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RecordArgs {
+    /// The targets (default: all)
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<OsString>,
+    /// Say that their build is about to begin; `upcheck record` without this option then ends it
+    #[arg(long)]
+    pub(crate) begin: bool,
+    /// Record also what has inputs that were changed after its outputs
+    #[arg(long, conflicts_with = "begin")]
+    pub(crate) trust: bool,
+    /// The command that makes the target, for one that is described by options
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -97,12 +277,20 @@ pub(crate) struct CheckArgs {
     /// Show the command of each stale target
     #[arg(long)]
     pub(crate) commands: bool,
+    /// The command that makes the target, for one that is described by options
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
 }
 
 impl CheckArgs {
     /// Whether anything was given.
     pub(crate) fn is_empty(&self) -> bool {
-        self.targets.is_empty() && !self.explain && !self.quiet && !self.exact && !self.commands
+        self.targets.is_empty()
+            && self.command.is_empty()
+            && !self.explain
+            && !self.quiet
+            && !self.exact
+            && !self.commands
     }
 }
 
@@ -111,7 +299,20 @@ pub(crate) struct WhyArgs {
     /// The targets to explain
     #[arg(value_name = "TARGET", required = true)]
     pub(crate) targets: Vec<OsString>,
+    /// The command that makes the target, for one that is described by options
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
     /// Show every stale input, however many there are
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    /// What to examine (default: the build directory). Probe files are written in it, and removed
+    #[arg(value_name = "DIR")]
+    pub(crate) examined: Option<PathBuf>,
+    /// A command that builds, to be run once: what is stale after it stays stale
+    #[arg(value_name = "CMD", last = true)]
+    pub(crate) command: Vec<OsString>,
 }

@@ -1,13 +1,15 @@
 //! The answer to `check`, for programs, or why there is none. `docs/schema/report.json` describes it.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Rules};
 use crate::words;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::time::SystemTime;
-use upcheck::{Graph, Reason, RootCause, StaleTarget, TargetId, Unknown, Verdict};
+use upcheck::{
+    Compared, Digest, FileId, Graph, Meta, Reason, RootCause, StaleTarget, TargetId, Unknown, Verdict,
+};
 
 /// The name and version of the format. The number changes when a reader of the old one would go wrong.
 pub(crate) const SCHEMA: &str = "upcheck.report/1";
@@ -15,7 +17,7 @@ pub(crate) const SCHEMA: &str = "upcheck.report/1";
 /// Prints one object. Stale targets are written one by one: a large answer needs no second copy.
 pub(crate) fn print(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
     let stale = answer.report.stale.iter().map(|stale| target(answer, stale));
-    object(out, head(SCHEMA, answer.report.is_fresh()), "stale", stale, tail(answer))
+    object(out, head(answer.from, SCHEMA, answer.report.is_fresh()), "stale", stale, tail(answer))
 }
 
 /// Prints one object per stale target, then one with all the rest.
@@ -23,29 +25,30 @@ pub(crate) fn print_lines(out: &mut dyn Write, answer: &Answer<'_>) -> io::Resul
     for stale in &answer.report.stale {
         writeln!(out, "{}", target(answer, stale))?;
     }
-    let mut last = head(SCHEMA, answer.report.is_fresh());
+    let mut last = head(answer.from, SCHEMA, answer.report.is_fresh());
     last.extend(tail(answer));
     writeln!(out, "{}", Value::Object(last))
 }
 
 /// Prints one object that says why there is no answer: it has no verdict.
-pub(crate) fn print_trouble(out: &mut dyn Write, schema: &str, message: &str) -> io::Result<()> {
-    let mut trouble = origin(schema);
+pub(crate) fn print_trouble(out: &mut dyn Write, from: &str, schema: &str, message: &str) -> io::Result<()> {
+    let mut trouble = origin(from, schema);
     trouble.insert("errors".into(), json!([{ "message": message }]));
     writeln!(out, "{}", Value::Object(trouble))
 }
 
 /// What every answer begins with.
-pub(crate) fn head(schema: &str, is_fresh: bool) -> Map<String, Value> {
-    let mut head = origin(schema);
+pub(crate) fn head(from: &str, schema: &str, is_fresh: bool) -> Map<String, Value> {
+    let mut head = origin(from, schema);
     head.insert("verdict".into(), verdict(if is_fresh { Verdict::Fresh } else { Verdict::Stale }).into());
     head
 }
 
-fn origin(schema: &str) -> Map<String, Value> {
+/// What every document begins with.
+pub(crate) fn origin(from: &str, schema: &str) -> Map<String, Value> {
     let mut origin = Map::new();
     origin.insert("schema".into(), schema.into());
-    origin.insert("from".into(), "ninja".into());
+    origin.insert("from".into(), from.into());
     origin
 }
 
@@ -164,6 +167,23 @@ pub(crate) fn reason(graph: &Graph, reason: &Reason) -> Value {
         Reason::UpstreamStale { producer, .. } => {
             put_path(&mut object, "target", graph.name(*producer));
         }
+        Reason::InputChanged { compared, .. } | Reason::OutputChanged { compared, .. } => {
+            put_compared(&mut object, compared);
+        }
+        Reason::InputsDiffer { added, removed, .. } => {
+            put_paths(&mut object, "added", graph, added);
+            put_paths(&mut object, "removed", graph, removed);
+        }
+        Reason::ValueChanged { name, recorded, value, .. } => {
+            put_path(&mut object, "name", name);
+            for (key, text) in [("recorded", recorded), ("value", value)] {
+                match text {
+                    Some(text) => put_path(&mut object, key, text),
+                    None => drop(object.insert(key.into(), Value::Null)),
+                }
+            }
+        }
+        Reason::Interrupted { began, .. } => put("began_ns", (*began).into()),
         Reason::Unreadable { errno, .. } => {
             put("errno", (*errno).into());
             put("detail", words::os_error(*errno).into());
@@ -171,6 +191,32 @@ pub(crate) fn reason(graph: &Graph, reason: &Reason) -> Value {
         _ => {}
     }
     Value::Object(object)
+}
+
+/// Both values of a comparison. A file that was not there has no stamp.
+fn put_compared(object: &mut Map<String, Value>, compared: &Compared) {
+    let stamp = |meta: Option<Meta>, digest: Option<Digest>| {
+        let Some(meta) = meta else { return Value::Null };
+        let mut stamp = json!({ "mtime_ns": meta.mtime, "size": meta.size });
+        if let Some(digest) = digest {
+            stamp["blake3"] = digest.to_string().into();
+        }
+        stamp
+    };
+    object.insert("recorded".into(), stamp(compared.recorded, compared.recorded_digest));
+    object.insert("now".into(), stamp(compared.now, compared.digest));
+    if compared.unsteady {
+        object.insert("unsteady".into(), true.into());
+    }
+}
+
+/// A list of paths under `key`, and exactly under `key_b64` where one of them is not UTF-8.
+fn put_paths(object: &mut Map<String, Value>, key: &str, graph: &Graph, files: &[FileId]) {
+    let paths = files.iter().map(|&file| graph.files.path(file));
+    object.insert(key.into(), paths.clone().map(lossy).collect());
+    if paths.clone().any(|path| std::str::from_utf8(path).is_err()) {
+        object.insert(format!("{key}_b64"), paths.map(|path| BASE64.encode(path)).collect());
+    }
 }
 
 fn root_cause(graph: &Graph, cause: &RootCause) -> Value {
@@ -183,24 +229,33 @@ fn root_cause(graph: &Graph, cause: &RootCause) -> Value {
 
 fn summary(answer: &Answer<'_>) -> Value {
     let report = &answer.report;
-    let looked = &answer.summary;
-    json!({
-        "targets": report.n_targets,
-        "fresh": report.n_fresh(),
-        "stale": report.n_stale,
-        "pending": report.n_pending,
-        "root_causes": report.n_root_causes,
-        "files": looked.n_files,
-        "directories": looked.counts.directories,
-        "stats": looked.counts.stats,
-        "exact": answer.exact,
-        "manifest_stale": answer.manifest_is_stale(),
-        "image": answer.image,
-        "ninja_version": looked.version.to_string(),
-        "log_version": looked.log_version,
-        "snapshot_began_ns": since_epoch(looked.snapshot.0),
-        "snapshot_ended_ns": since_epoch(looked.snapshot.1),
-    })
+    let looked = &answer.looked;
+    let mut summary = Map::new();
+    let mut put = |key: &str, value: Value| drop(summary.insert(key.into(), value));
+    put("targets", report.n_targets.into());
+    put("fresh", report.n_fresh().into());
+    put("stale", report.n_stale.into());
+    put("pending", report.n_pending.into());
+    put("root_causes", report.n_root_causes.into());
+    put("files", looked.n_files.into());
+    put("directories", looked.counts.directories.into());
+    put("stats", looked.counts.stats.into());
+    match &answer.rules {
+        Rules::Ninja(ninja) => {
+            put("exact", ninja.exact.into());
+            put("manifest_stale", answer.manifest_is_stale().into());
+            put("image", ninja.image.into());
+            put("ninja_version", ninja.version.to_string().into());
+            put("log_version", ninja.log_version.into());
+        }
+        Rules::Project { has_records, n_contents, .. } => {
+            put("records", (*has_records).into());
+            put("contents", (*n_contents).into());
+        }
+    }
+    put("snapshot_began_ns", since_epoch(looked.snapshot.0).into());
+    put("snapshot_ended_ns", since_epoch(looked.snapshot.1).into());
+    Value::Object(summary)
 }
 
 /// What stood in the way of a proper answer about some targets, which are stale for it.

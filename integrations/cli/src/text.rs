@@ -1,6 +1,6 @@
 //! The answer to `check`, for people: the causes first, then the targets.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Rules};
 use crate::time::count;
 use crate::words;
 use anstyle::{AnsiColor, Style};
@@ -56,8 +56,9 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
         write!(out, " (to be made again only if what they need comes out changed)")?;
     }
     writeln!(out)?;
-    let manifest = words::bytes(&answer.manifest_path);
-    if answer.stopped_at_manifest {
+    let Rules::Ninja(ninja) = &answer.rules else { return Ok(()) };
+    let manifest = words::bytes(&ninja.manifest_path);
+    if ninja.stopped_at_manifest {
         writeln!(
             out,
             "The manifest {manifest} is stale: ninja looks no further until it has made it again."

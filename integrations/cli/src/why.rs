@@ -6,8 +6,7 @@ use crate::words;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::io::{self, Write};
-use upcheck::{Decision, FileId, Reason, TargetId, Verdict};
-use upcheck_ninja::Build;
+use upcheck::{Decision, FileId, Graph, Reason, TargetId, Verdict};
 
 /// The name and version of the format; see `docs/schema/why.json`.
 pub(crate) const SCHEMA: &str = "upcheck.why/1";
@@ -16,7 +15,9 @@ pub(crate) const SCHEMA: &str = "upcheck.why/1";
 const MOST_BRANCHES: usize = 5;
 
 pub(crate) struct Why<'a> {
-    pub(crate) build: &'a Build,
+    /// Whose build description was read.
+    pub(crate) from: &'static str,
+    pub(crate) graph: &'a Graph,
     pub(crate) decision: &'a Decision<'a>,
     pub(crate) all: bool,
 }
@@ -64,7 +65,7 @@ impl Why<'_> {
             let only_in_name = |reason: &Reason| {
                 reason.upstream().is_some() || matches!(reason, Reason::PhonyMissing { .. })
             };
-            if !self.build.graph().flags(target).phony || !reasons.iter().all(only_in_name) {
+            if !self.graph.flags(target).phony || !reasons.iter().all(only_in_name) {
                 return self.decision.verdict(asked);
             }
             queue.extend(reasons.iter().filter_map(Reason::upstream));
@@ -77,7 +78,7 @@ impl Why<'_> {
     pub(crate) fn print(&self, out: &mut dyn Write, requests: &[FileId]) -> io::Result<()> {
         let mut shown = Shown::default();
         for &file in requests {
-            let path = words::path(self.build.graph(), file);
+            let path = words::path(self.graph, file);
             let Some(target) = self.decision.producer(file) else {
                 // A missing source is no answer but an error.
                 writeln!(out, "{BOLD}{path}{BOLD:#} is there, and nothing makes it")?;
@@ -112,7 +113,7 @@ impl Why<'_> {
             match line.content {
                 Content::Text(text) => writeln!(out, "{text}")?,
                 Content::Target(below) => {
-                    let name = words::bytes(self.build.graph().name(below));
+                    let name = words::bytes(self.graph.name(below));
                     write!(out, "{BOLD}{name}{BOLD:#} {}", self.state(below))?;
                     if shown.targets.insert(below) {
                         writeln!(out)?;
@@ -134,11 +135,8 @@ impl Why<'_> {
         let is_own =
             |reason: &&Reason| reason.upstream().is_none() || matches!(reason, Reason::DyndepStale { .. });
         let own: Vec<_> = reasons.iter().filter(is_own).collect();
-        let mut contents: Vec<_> = own
-            .iter()
-            .take(limit)
-            .map(|reason| Content::Text(words::sentence(self.build.graph(), reason)))
-            .collect();
+        let mut contents: Vec<_> =
+            own.iter().take(limit).map(|reason| Content::Text(words::sentence(self.graph, reason))).collect();
         if own.len() > limit {
             let left = plural(own.len() - limit, "more reason");
             contents.push(Content::Text(format!("... and {left} of its own (--all shows them)")));
@@ -185,7 +183,7 @@ impl Why<'_> {
     }
 
     fn state(&self, target: TargetId) -> String {
-        let phony = if self.build.graph().flags(target).phony { " (phony)" } else { "" };
+        let phony = if self.graph.flags(target).phony { " (phony)" } else { "" };
         match self.decision.verdict(target) {
             Verdict::Fresh => format!("is {FRESH}fresh{FRESH:#}{phony}"),
             Verdict::Pending => format!("is {PENDING}pending{PENDING:#}{phony}"),
@@ -197,7 +195,7 @@ impl Why<'_> {
 
     /// Prints one object.
     pub(crate) fn print_json(&self, out: &mut dyn Write, requests: &[FileId]) -> io::Result<()> {
-        let mut head = json::head(SCHEMA, self.is_fresh(requests));
+        let mut head = json::head(self.from, SCHEMA, self.is_fresh(requests));
         head.append(&mut self.requests(requests));
         let targets = self.chain(requests).into_iter().map(|target| self.target(target));
         json::object(out, head, "targets", targets, Map::new())
@@ -208,13 +206,13 @@ impl Why<'_> {
         for target in self.chain(requests) {
             writeln!(out, "{}", self.target(target))?;
         }
-        let mut last = json::head(SCHEMA, self.is_fresh(requests));
+        let mut last = json::head(self.from, SCHEMA, self.is_fresh(requests));
         last.append(&mut self.requests(requests));
         writeln!(out, "{}", Value::Object(last))
     }
 
     fn requests(&self, requests: &[FileId]) -> Map<String, Value> {
-        let graph = self.build.graph();
+        let graph = self.graph;
         let list = requests.iter().map(|&file| {
             let mut object = Map::new();
             json::put_path(&mut object, "path", graph.files.path(file));
@@ -242,7 +240,7 @@ impl Why<'_> {
     }
 
     fn target(&self, target: TargetId) -> Value {
-        let graph = self.build.graph();
+        let graph = self.graph;
         let mut object = Map::new();
         json::put_target(&mut object, graph, target);
         object.insert("phony".into(), graph.flags(target).phony.into());

@@ -1,7 +1,7 @@
 //! The wording of reasons and causes, for people. The only place that has it.
 
 use crate::time::{both, count, difference, second};
-use upcheck::{FileId, Graph, Reason, RootCause, Unknown, Verdict};
+use upcheck::{Compared, Digest, FileId, Graph, Reason, RootCause, Unknown, Verdict};
 
 /// Paths as people read them.
 pub(crate) fn path(graph: &Graph, file: FileId) -> String {
@@ -72,11 +72,66 @@ pub(crate) fn sentence(graph: &Graph, reason: &Reason) -> String {
         Reason::ManifestStale { manifest } => {
             format!("{} is the manifest: ninja would make it again before anything else", path(*manifest))
         }
+        Reason::InputChanged { input, compared } => format!("{} {}", path(*input), changed(compared)),
+        Reason::OutputChanged { output, compared } => {
+            format!("the output {} is not what its last build made: it {}", path(*output), changed(compared))
+        }
+        Reason::InputsDiffer { added, removed, .. } => {
+            let list = |files: &[FileId], what: &str| match files {
+                [] => None,
+                [one] => Some(format!("{} {what}", path(*one))),
+                [first, rest @ ..] => Some(format!("{} and {} more {what}", path(*first), count(rest.len()))),
+            };
+            let both = [list(added, "came as an input"), list(removed, "is no input any more")];
+            both.into_iter().flatten().collect::<Vec<_>>().join("; ")
+        }
+        Reason::ValueChanged { name, recorded, value, .. } => {
+            let shown = |value: &Option<Box<[u8]>>| match value {
+                Some(value) => format!("\"{}\"", bytes(value)),
+                None => "none".into(),
+            };
+            format!("the value of {} changed ({} against {})", bytes(name), shown(value), shown(recorded))
+        }
+        Reason::Interrupted { began, .. } => {
+            format!("its last build, begun {}, did not succeed or has not ended", second(*began))
+        }
+        Reason::Racy { path: file } => format!(
+            "{} has the stamp on record, but one so young that it proves nothing, and its content is not on record",
+            path(*file)
+        ),
         Reason::Unreadable { path: file, errno } => {
             format!("{} cannot be looked at: {}", path(*file), os_error(*errno))
         }
         other => other.code().into(),
     }
+}
+
+/// In what a file differs from its record, after its name.
+fn changed(compared: &Compared) -> String {
+    let Compared { recorded, recorded_digest, now, digest, unsteady } = compared;
+    match (recorded, now) {
+        _ if *unsteady => "is being changed right now".into(),
+        (None, Some(_)) => "changed while the last build was under way, or was not there".into(),
+        (_, None) => "is gone".into(),
+        (Some(then), Some(now)) if then.size != now.size => {
+            format!("changed ({} bytes against {})", count_bytes(now.size), count_bytes(then.size))
+        }
+        (Some(_), Some(_)) if digest.is_some() && recorded_digest.is_some() => {
+            let short = |digest: &Option<Digest>| {
+                digest.map_or(String::new(), |digest| digest.to_string()[..8].to_string())
+            };
+            format!("changed (content {} against {})", short(digest), short(recorded_digest))
+        }
+        (Some(then), Some(now)) if then.mtime != now.mtime => {
+            let (newer, older) = both(now.mtime, then.mtime);
+            format!("changed ({newer} against {older})")
+        }
+        _ => "was replaced by another file".into(),
+    }
+}
+
+fn count_bytes(bytes: u64) -> String {
+    count(usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
 /// An input that is stale or pending, as a reason for a target with `verdict`. `producer` is the verdict on
@@ -105,6 +160,12 @@ pub(crate) fn cause(graph: &Graph, cause: &RootCause) -> String {
         Reason::DepsOutdated { .. } => {
             format!("{path} changed after its discovered inputs were recorded")
         }
+        Reason::InputChanged { .. } => format!("{path} changed"),
+        Reason::OutputChanged { .. } => format!("the output {path} was changed"),
+        Reason::InputsDiffer { .. } => format!("the inputs of {path} are other ones"),
+        Reason::ValueChanged { .. } => format!("a value that {path} depends on changed"),
+        Reason::Interrupted { .. } => format!("the last build of {path} did not succeed or has not ended"),
+        Reason::Racy { .. } => format!("{path} may have changed right after it was recorded"),
         Reason::PhonyMissing { .. } => format!("{path} is always stale"),
         Reason::Unreadable { errno, .. } => format!("{path} cannot be looked at: {}", os_error(*errno)),
         reason => sentence(graph, reason),
@@ -124,6 +185,12 @@ pub(crate) fn causes_of_kind(code: &str, n_causes: usize, example: &str) -> Opti
         }
         "deps-outdated" => {
             format!("{n_causes} outputs changed after their discovered inputs were recorded ({example}, ...)")
+        }
+        "output-changed" => format!("{n_causes} outputs were changed ({example}, ...)"),
+        "inputs-differ" => format!("the inputs of {n_causes} targets are other ones ({example}, ...)"),
+        "value-changed" => format!("values that {n_causes} targets depend on changed (for {example}, ...)"),
+        "interrupted" => {
+            format!("the last build of {n_causes} targets did not succeed or has not ended ({example}, ...)")
         }
         _ => return None,
     })

@@ -95,6 +95,17 @@ fn one_nanosecond_before_1970_silences_ninja() {
 }
 
 #[test]
+fn what_ninja_gave_up_on_silently_looks_like_a_cycle_to_the_next_request() {
+    let text = manifest("build out: cat in\nbuild out2: cat in2 out\nbuild out3: cat out2\n");
+    let question = Question::about(&["out", "out3"]);
+    for &version in versions() {
+        let space = space(&[("build.ninja", &text), ("in", ""), ("in2", "")]);
+        space.set_mtime("in", -1);
+        same_error(&space, version, &question);
+    }
+}
+
+#[test]
 fn a_directory_counts_with_its_own_time() {
     let text = manifest("build out: touch dir\n");
     after_build(&[("build.ninja", &text), ("dir/file", "")], |space| {

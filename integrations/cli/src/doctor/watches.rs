@@ -1,0 +1,136 @@
+//! Whether all directories could be watched: the kernel's limits, and how many directories there are.
+//!
+//! Linux: inotify(7) needs one watch per directory. The limits are one user's, whatever else watches: those of the
+//! machine, and those of the user namespace, of which the smaller ones hold.
+
+use super::finding::Finding;
+use crate::time::count;
+use std::fs;
+use std::path::Path;
+
+/// The limits; `None` where the kernel does not say.
+pub(super) struct Limits {
+    watches: Option<u64>,
+    instances: Option<u64>,
+    queue: Option<u64>,
+}
+
+/// How many directories there are to watch.
+pub(super) struct Directories {
+    below: u64,
+    /// Whether counting stopped there.
+    is_more: bool,
+    /// Those that files of the build lie in.
+    of_build: Option<u64>,
+}
+
+/// Counting stops where so many were found: no limit is larger.
+const MOST: u64 = 1 << 20;
+
+/// Asks the kernel.
+pub(super) fn limits() -> Limits {
+    let machine = |name: &str| number(&format!("/proc/sys/fs/inotify/{name}"));
+    let namespace = |name: &str| number(&format!("/proc/sys/user/{name}"));
+    Limits {
+        watches: smaller(machine("max_user_watches"), namespace("max_inotify_watches")),
+        instances: smaller(machine("max_user_instances"), namespace("max_inotify_instances")),
+        queue: machine("max_queued_events"),
+    }
+}
+
+/// Counts directories, without following links. `of_build`: how many the build has files in.
+pub(super) fn directories(directory: &Path, of_build: Option<u64>) -> Directories {
+    let mut below = 0;
+    let mut left = vec![directory.to_owned()];
+    while let Some(next) = left.pop() {
+        below += 1;
+        if below >= MOST {
+            break;
+        }
+        // What cannot be listed cannot be watched either.
+        let Ok(entries) = fs::read_dir(&next) else { continue };
+        let is_directory = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        left.extend(entries.flatten().filter(is_directory).map(|entry| entry.path()));
+    }
+    Directories { below, is_more: !left.is_empty(), of_build }
+}
+
+impl Limits {
+    /// The limits and the directories, or that they do not go together.
+    pub(super) fn finding(&self, directories: &Directories, is_shared: bool) -> Finding {
+        let Directories { below, is_more, of_build } = *directories;
+        let more = if is_more { " or more" } else { "" };
+        let there = match of_build {
+            Some(of_build) => format!("{}{more} below, {} of the build", many(below), count(size(of_build))),
+            None => format!("{}{more} below", many(below)),
+        };
+        let needed = below.max(of_build.unwrap_or(0));
+        let finding = match self.watches {
+            None => Finding::info("watches", format!("{there}; no limits known on this platform")),
+            Some(most) if needed > most => Finding::warning(
+                "watch-limit",
+                format!("{there}, but no more than {} watches", count(size(most))),
+            )
+            .advise(format!(
+                "sysctl fs.inotify.max_user_watches={}",
+                needed.saturating_mul(2).next_power_of_two()
+            )),
+            Some(most) => {
+                let shared = if is_shared { ", which miss what other machines change" } else { "" };
+                Finding::info("watches", format!("{there}; {} watches allowed{shared}", count(size(most))))
+            }
+        };
+        finding
+            .with("max_user_watches", self.watches)
+            .with("max_user_instances", self.instances)
+            .with("max_queued_events", self.queue)
+            .with("directories_below", below)
+            .with("directories_of_build", of_build)
+            .with("fits", self.watches.map(|most| needed <= most))
+    }
+}
+
+fn many(directories: u64) -> String {
+    match directories {
+        1 => "1 directory".into(),
+        n => format!("{} directories", count(size(n))),
+    }
+}
+
+fn number(path: &str) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+fn smaller(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).min()
+}
+
+fn size(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directories_fit_up_to_the_limit() {
+        let limits = Limits { watches: Some(100), instances: Some(1), queue: None };
+        let of = |below, of_build| limits.finding(&Directories { below, is_more: false, of_build }, false);
+        assert_eq!(of(100, None).code, "watches");
+        assert_eq!(of(101, None).code, "watch-limit");
+        assert_eq!(of(1, Some(101)).code, "watch-limit");
+        assert_eq!(of(101, None).advice.as_deref(), Some("sysctl fs.inotify.max_user_watches=256"));
+        assert!(of(1, Some(2)).message.starts_with("1 directory below, 2 of the build; "));
+        assert!(of(2, None).message.starts_with("2 directories below; "));
+    }
+
+    #[test]
+    fn without_limits_nothing_is_said_about_fitting() {
+        let limits = Limits { watches: None, instances: None, queue: None };
+        let finding = limits.finding(&Directories { below: 1, is_more: false, of_build: None }, false);
+        assert_eq!((finding.code, finding.evidence["fits"].is_null()), ("watches", true));
+        assert_eq!(smaller(Some(3), None), Some(3));
+        assert_eq!(smaller(Some(3), Some(2)), Some(2));
+    }
+}

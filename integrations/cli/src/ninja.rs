@@ -1,0 +1,250 @@
+//! `check` and `why` on a ninja build directory.
+
+use crate::answer::{Answer, Looked, Ninja, Rules};
+use crate::args::{CheckArgs, Common, Format, WhyArgs};
+use crate::exit::Exit;
+use crate::image_folder::images;
+use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
+use crate::why;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use upcheck::collect::Disk;
+use upcheck::{FileId, Graph, Report, Settled, Snapshot};
+use upcheck_ninja::{
+    Build, Draft, DryRun, Error, Images, LastCheck, Opened, Options, Saved, Summary, dry_run,
+};
+
+/// Answers `check`.
+pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
+    let disk = open(common)?;
+    let images = images(common);
+    let mut build = match load(common, &disk, images.as_ref(), &args.targets, args.exact)? {
+        Opened::Build(build) => build,
+        Opened::Fresh(summary) => return fresh(common, args, *summary),
+    };
+    let requests = requests(&build, &args.targets);
+    let requests = match (requests, args.exact) {
+        (Err(error), false) => return Err(error.into()),
+        (requests, _) => requests,
+    };
+    build.describe(&disk, requests.as_deref().unwrap_or_default())?;
+    let snapshot = build.collect(&disk);
+    if args.exact || args.commands {
+        build.load_rules(&disk)?;
+    }
+    let is_default = args.targets.is_empty() && !args.exact;
+    let draft =
+        images.as_ref().and_then(|images| Some((build.draft_image(&disk, images, is_default)?, images)));
+    let (judged, draft) = std::thread::scope(|scope| {
+        if common.threads == 1 {
+            return (judge(&build, &disk, &snapshot, requests, args), draft.map(|(draft, _)| draft));
+        }
+        // Most of writing is waiting for memory that the kernel clears.
+        let (build, disk) = (&build, &disk);
+        let writer = draft.map(|(draft, images)| scope.spawn(move || draft.write(build, images)));
+        let judged = judge(build, disk, &snapshot, requests, args);
+        (judged, writer.map(|writer| writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
+    });
+    let Judged { report, stopped_at_manifest, settled } = match judged {
+        Ok(judged) => judged,
+        Err(trouble) => {
+            // There will be the same trouble next time, but not the same reading.
+            if draft.is_some() {
+                save(common, images.as_ref(), &disk, &mut build, &snapshot, None, draft);
+            }
+            return Err(trouble);
+        }
+    };
+    let exit = if report.is_fresh() { Exit::Fresh } else { Exit::Stale };
+    let last = settled.as_ref().map(|settled| LastCheck { settled, report: &report });
+    let image = save(common, images.as_ref(), &disk, &mut build, &snapshot, last, draft);
+    if args.quiet {
+        return Ok(exit);
+    }
+    warn(common, build.warnings());
+    let summary = build.summary(&snapshot, &report);
+    let answer = Answer {
+        from: "ninja",
+        graph: build.graph(),
+        report,
+        looked: looked(&summary),
+        rules: Rules::Ninja(Ninja {
+            build: Some(&build),
+            manifest_path: build.manifest_path(),
+            version: summary.version,
+            log_version: summary.log_version,
+            image,
+            exact: args.exact,
+            stopped_at_manifest,
+        }),
+        explain: args.explain,
+        commands: args.commands,
+    };
+    print_answer(common, &answer)?;
+    Ok(exit)
+}
+
+/// What a check comes to.
+struct Judged {
+    report: Report,
+    stopped_at_manifest: bool,
+    /// What the next check can go on from.
+    settled: Option<Settled>,
+}
+
+fn judge(
+    build: &Build,
+    disk: &dyn Disk,
+    snapshot: &Snapshot,
+    requests: Result<Vec<FileId>, Error>,
+    args: &CheckArgs,
+) -> Result<Judged, Trouble> {
+    if args.exact {
+        let run = dry_run(build, disk, snapshot, requests, args.targets.is_empty())?;
+        let DryRun { report, stopped_at_manifest } = run;
+        return Ok(Judged { report, stopped_at_manifest, settled: None });
+    }
+    let decision = build.decide(snapshot, &requests?)?;
+    let report = if args.quiet && !Report::is_all_fresh(&decision, build.graph()) {
+        // One stale target is all that has to be known.
+        Report { n_targets: 1, n_stale: 1, ..Report::default() }
+    } else {
+        build.report(&decision)
+    };
+    let settled = args.targets.is_empty().then(|| Settled::new(&decision));
+    Ok(Judged { report, stopped_at_manifest: false, settled })
+}
+
+/// Nothing differs from the last check, and everything was fresh then.
+fn fresh(common: &Common, args: &CheckArgs, summary: Summary) -> Result<Exit, Trouble> {
+    if args.quiet {
+        return Ok(Exit::Fresh);
+    }
+    warn(common, &summary.warnings);
+    let answer = Answer {
+        from: "ninja",
+        graph: &Graph::default(),
+        report: Report { n_targets: summary.n_targets, ..Report::default() },
+        looked: looked(&summary),
+        rules: Rules::Ninja(Ninja {
+            build: None,
+            manifest_path: Vec::new(),
+            version: summary.version,
+            log_version: summary.log_version,
+            image: "used",
+            exact: false,
+            stopped_at_manifest: false,
+        }),
+        explain: args.explain,
+        commands: args.commands,
+    };
+    print_answer(common, &answer)?;
+    Ok(Exit::Fresh)
+}
+
+/// A build with all its targets described, for questions about all of them.
+pub(crate) fn describe_all(common: &Common, disk: &dyn Disk) -> Result<Build, Trouble> {
+    let images = images(common);
+    let mut build = match load(common, disk, images.as_ref(), &[], true)? {
+        Opened::Build(build) => build,
+        Opened::Fresh(_) => unreachable!("a build was wanted"),
+    };
+    let graph = build.graph();
+    let all: Vec<_> = graph.targets().filter_map(|target| graph.outputs(target).first().copied()).collect();
+    build.describe(disk, &all)?;
+    warn(common, build.warnings());
+    Ok(*build)
+}
+
+fn looked(summary: &Summary) -> Looked {
+    Looked { n_files: summary.n_files, counts: summary.counts, snapshot: summary.snapshot }
+}
+
+/// Keeps what was found out for the next check. What became of the image, in a word.
+fn save(
+    common: &Common,
+    images: Option<&Images>,
+    disk: &dyn Disk,
+    build: &mut Build,
+    snapshot: &Snapshot,
+    last: Option<LastCheck<'_>>,
+    draft: Option<Draft>,
+) -> &'static str {
+    let Some(images) = images else { return "none" };
+    match build.save(disk, images, snapshot, last, draft) {
+        Ok(Saved::Nothing) if build.is_from_image() => "used",
+        Ok(Saved::Nothing) => "none",
+        Ok(Saved::State) => "updated",
+        Ok(Saved::Image) => "made",
+        Err(error) => {
+            // Somebody who names a folder wants to know. A home that cannot be written to is no news.
+            if let Some(folder) = common.image_dir.as_ref().filter(|folder| !folder.as_os_str().is_empty()) {
+                let cause = upcheck_ninja::os_message(&error);
+                warn(common, &[format!("keeping an image in '{}': {cause}", folder.display())]);
+            }
+            "failed"
+        }
+    }
+}
+
+/// Answers `why`.
+pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
+    let disk = open(common)?;
+    let images = images(common);
+    let mut build = match load(common, &disk, images.as_ref(), &args.targets, true)? {
+        Opened::Build(build) => build,
+        Opened::Fresh(_) => unreachable!("a build was wanted"),
+    };
+    let requests = requests(&build, &args.targets)?;
+    build.describe(&disk, &requests)?;
+    let snapshot = build.collect(&disk);
+    let decision = build.decide(&snapshot, &requests)?;
+    warn(common, build.warnings());
+    let why = why::Why { from: "ninja", graph: build.graph(), decision: &decision, all: args.all };
+    print(common, |out| match common.format {
+        Format::Text => why.print(out, &requests),
+        Format::Json => why.print_json(out, &requests),
+        Format::Jsonl => why.print_lines(out, &requests),
+    })?;
+    let exit = if why.is_fresh(&requests) { Exit::Fresh } else { Exit::Stale };
+    save(common, images.as_ref(), &disk, &mut build, &snapshot, None, None);
+    Ok(exit)
+}
+
+fn load(
+    common: &Common,
+    disk: &dyn Disk,
+    images: Option<&Images>,
+    targets: &[OsString],
+    has_to_build: bool,
+) -> Result<Opened, Trouble> {
+    let options = Options {
+        manifest: bytes_of(common.manifest().into_os_string()),
+        version: common.ninja_version,
+        threads: common.threads,
+    };
+    let targets: Vec<_> = targets.iter().cloned().map(bytes_of).collect();
+    upcheck_ninja::open(disk, &options, images, &targets, has_to_build).map_err(|error| {
+        let mut message = error.to_string();
+        if let Error::Read { cause, .. } = &error
+            && cause.kind() == io::ErrorKind::NotFound
+        {
+            if common.directory != Path::new(".") {
+                message = format!("in '{}': {message}", common.directory.display());
+            }
+            let below = common.directory.join("build");
+            if below.join(common.manifest()).is_file() {
+                message.push_str(&format!("\nhint: there is one in '{0}': try -C {0}", below.display()));
+            }
+        }
+        Trouble(message)
+    })
+}
+
+fn requests(build: &Build, targets: &[OsString]) -> Result<Vec<FileId>, Error> {
+    if targets.is_empty() {
+        return build.default_requests();
+    }
+    targets.iter().map(|target| build.resolve(&bytes_of(target.clone()))).collect()
+}

@@ -1,0 +1,264 @@
+//! `check` and `why` on targets that a graph, a compile_commands.json or the command line describes.
+
+use crate::answer::{Answer, Looked, Rules};
+use crate::args::{CheckArgs, Common, Format, From, OneTarget, WhyArgs};
+use crate::exit::Exit;
+use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
+use crate::why;
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use upcheck::collect::Disk;
+use upcheck::project::{Checked, Description, Options};
+use upcheck::records::{Damage, DamageKind, Records};
+use upcheck::{FileId, Project, TargetId};
+
+/// A described project, and what is asked about.
+pub(crate) struct Described {
+    pub(crate) project: Project,
+    pub(crate) requests: Vec<FileId>,
+    /// The folder of the store of records.
+    pub(crate) store: PathBuf,
+}
+
+/// Describes the targets. `command` is what makes the one that options describe.
+pub(crate) fn describe(
+    common: &Common,
+    disk: &dyn Disk,
+    targets: &[OsString],
+    command: &[OsString],
+) -> Result<Described, Trouble> {
+    let mut project = Project::new();
+    let base = std::fs::canonicalize(&common.directory)
+        .map_err(|error| trouble("finding", &common.directory, &error))?;
+    project.set_base(&bytes_of(base.into_os_string()));
+    match common.from {
+        _ if common.one.is_given() => one_target(common, &common.one, command, &mut project)?,
+        From::Graph => graph(common, &mut project)?,
+        From::CompileCommands => compile_commands(common, disk, &mut project)?,
+        From::Ninja => return Err(Trouble("ninja keeps its own records: see --from".into())),
+    }
+    if common.policy.is_some() {
+        project.set_policy(common.policy);
+    }
+    let requests = match targets {
+        [] => project.default_requests(),
+        targets => targets.iter().map(|target| request(&project, target)).collect::<Result<_, _>>()?,
+    };
+    let store = common.directory.join(&common.records);
+    Ok(Described { project, requests, store })
+}
+
+/// Answers `check`.
+pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
+    if args.exact {
+        return Err(Trouble("--exact is about ninja".into()));
+    }
+    let disk = open(common)?;
+    let mut described = describe(common, &disk, &args.targets, &args.command)?;
+    let records = read_records(common, &described.store)?;
+    let checked = ask(common, &disk, &mut described, records.as_ref())?;
+    let exit = if checked.is_fresh() { Exit::Fresh } else { Exit::Stale };
+    if args.quiet {
+        return Ok(exit);
+    }
+    let snapshot = &checked.snapshot;
+    let answer = Answer {
+        from: common.origin(),
+        graph: described.project.graph(),
+        looked: Looked {
+            n_files: snapshot.n_files(),
+            counts: snapshot.counts(),
+            snapshot: (snapshot.began(), snapshot.ended()),
+        },
+        rules: Rules::Project {
+            project: &described.project,
+            has_records: records.is_some(),
+            n_contents: checked.n_contents,
+        },
+        report: checked.report,
+        explain: args.explain,
+        commands: args.commands,
+    };
+    print_answer(common, &answer)?;
+    Ok(exit)
+}
+
+/// Answers `why`.
+pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
+    let disk = open(common)?;
+    let mut described = describe(common, &disk, &args.targets, &args.command)?;
+    let records = read_records(common, &described.store)?;
+    let checked = ask(common, &disk, &mut described, records.as_ref())?;
+    let Described { project, requests, .. } = &described;
+    let decision = checked.decision(project)?;
+    let why = why::Why { from: common.origin(), graph: project.graph(), decision: &decision, all: args.all };
+    print(common, |out| match common.format {
+        Format::Text => why.print(out, requests),
+        Format::Json => why.print_json(out, requests),
+        Format::Jsonl => why.print_lines(out, requests),
+    })?;
+    Ok(if why.is_fresh(requests) { Exit::Fresh } else { Exit::Stale })
+}
+
+/// Checks what is asked about.
+pub(crate) fn ask(
+    common: &Common,
+    disk: &dyn Disk,
+    described: &mut Described,
+    records: Option<&Records>,
+) -> Result<Checked, Trouble> {
+    let options = options(common);
+    Ok(described.project.check(disk, records, &described.requests, options)?)
+}
+
+pub(crate) fn options(common: &Common) -> Options {
+    Options { threads: common.threads }
+}
+
+/// The store of records, if there is one.
+pub(crate) fn read_records(common: &Common, store: &Path) -> Result<Option<Records>, Trouble> {
+    let records = Records::read(store).map_err(|error| trouble("reading the records in", store, &error))?;
+    if let Some(damage) = records.as_ref().and_then(Records::damage) {
+        let Damage { what, at, bytes } = damage;
+        // The last one is being written, or its writer was killed.
+        if what != DamageKind::Unfinished {
+            let text = format!(
+                "the records in '{}' are damaged from byte {at} on, {bytes} bytes are not believed",
+                store.display()
+            );
+            warn(common, &[text]);
+        }
+    }
+    Ok(records)
+}
+
+/// The targets with commands that are asked about.
+pub(crate) fn targets(described: &Described) -> Vec<TargetId> {
+    let graph = described.project.graph();
+    let producers = described.requests.iter().filter_map(|&file| graph.producer(file));
+    let mut targets: Vec<_> = producers.filter(|&target| !graph.flags(target).phony).collect();
+    targets.sort_unstable();
+    targets.dedup();
+    targets
+}
+
+fn request(project: &Project, target: &OsStr) -> Result<FileId, Trouble> {
+    let name = bytes_of(target.to_owned());
+    project.lookup(&name).ok_or_else(|| {
+        let shown = String::from_utf8_lossy(&name);
+        let graph = project.graph();
+        let names = graph.targets().map(|target| String::from_utf8_lossy(graph.name(target)));
+        let near = names.map(|near| (strsim::damerau_levenshtein(&near, &shown), near)).min();
+        let hint = match near {
+            Some((distance, near)) if distance <= 3 => format!(", did you mean '{near}'?"),
+            _ => String::new(),
+        };
+        Trouble(format!("unknown target '{shown}'{hint}"))
+    })
+}
+
+/// The target that options describe.
+fn one_target(
+    common: &Common,
+    one: &OneTarget,
+    command: &[OsString],
+    project: &mut Project,
+) -> Result<(), Trouble> {
+    let mut outputs = Vec::new();
+    for output in &one.outputs {
+        outputs.push(project.file(&bytes_of(output.clone()))?);
+    }
+    let (mut inputs, mut patterns) = (Vec::new(), Vec::new());
+    for input in &one.inputs {
+        let bytes = bytes_of(input.clone());
+        match std::str::from_utf8(&bytes) {
+            Ok(pattern) if is_pattern(pattern) => patterns.push(pattern.to_owned()),
+            _ => inputs.push(project.file(&bytes)?),
+        }
+    }
+    if let Some(list) = &one.inputs_from {
+        let bytes = read_input(common, list)?;
+        let separator = if one.null { 0 } else { b'\n' };
+        project
+            .files(&bytes, separator, &mut inputs)
+            .map_err(|error| Trouble(format!("in the list '{}': {error}", list.display())))?;
+    }
+    let mut order_only = Vec::new();
+    for input in &one.order_only {
+        order_only.push(project.file(&bytes_of(input.clone()))?);
+    }
+    let values = values(one)?;
+    let values: Vec<(&[u8], &[u8])> =
+        values.iter().map(|(name, value)| (name.as_slice(), value.as_slice())).collect();
+    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    let arguments: Vec<Vec<u8>> = command.iter().cloned().map(bytes_of).collect();
+    project.add(&Description {
+        outputs: &outputs,
+        name: &one.name.clone().map(bytes_of).unwrap_or_default(),
+        explicit: &inputs,
+        order_only: &order_only,
+        command: &arguments.join(&0),
+        values: &values,
+        depfile: &one.depfile.clone().map(bytes_of).unwrap_or_default(),
+        globs: &patterns,
+        ..Description::default()
+    })?;
+    Ok(())
+}
+
+/// Whether an input names many files. One that is there under this very name is meant itself.
+fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '[', '{']) && !Path::new(text).exists()
+}
+
+/// Names and values, from options and from the environment.
+fn values(one: &OneTarget) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Trouble> {
+    let mut values = Vec::new();
+    for value in &one.values {
+        let bytes = bytes_of(value.clone());
+        let Some(at) = bytes.iter().position(|&byte| byte == b'=') else {
+            let shown = String::from_utf8_lossy(&bytes);
+            return Err(Trouble(format!("--value {shown}: it has the form NAME=VALUE")));
+        };
+        values.push((bytes[..at].to_vec(), bytes[at + 1..].to_vec()));
+    }
+    for name in &one.env {
+        // A variable that is not there is another value than an empty one.
+        if let Some(value) = std::env::var_os(name) {
+            values.push(([b"$".to_vec(), bytes_of(name.clone())].concat(), bytes_of(value)));
+        }
+    }
+    Ok(values)
+}
+
+fn graph(common: &Common, project: &mut Project) -> Result<(), Trouble> {
+    let file = common.file.clone().unwrap_or_else(|| "graph.json".into());
+    match file == Path::new("-") {
+        true => upcheck_graph::read(std::io::stdin().lock(), "standard input", project)?,
+        false => upcheck_graph::read_file(&common.directory.join(file), project)?,
+    };
+    Ok(())
+}
+
+fn compile_commands(_common: &Common, _disk: &dyn Disk, _project: &mut Project) -> Result<(), Trouble> {
+    Err(Trouble("not yet".into()))
+}
+
+/// Reads a file that an option names, relative to the build directory, or standard input.
+pub(crate) fn read_input(common: &Common, path: &Path) -> Result<Vec<u8>, Trouble> {
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes)
+    } else {
+        let path = common.directory.join(path);
+        std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes))
+    };
+    read.map_err(|error| trouble("reading", path, &error))?;
+    Ok(bytes)
+}
+
+/// Operation, path and cause.
+pub(crate) fn trouble(operation: &str, path: &Path, error: &std::io::Error) -> Trouble {
+    Trouble(format!("{operation} '{}': {}", path.display(), upcheck_ninja::os_message(error)))
+}
