@@ -235,9 +235,15 @@ impl Project {
     /// The file that a path names, if any target names it. For questions.
     #[must_use]
     pub fn lookup(&self, path: &[u8]) -> Option<FileId> {
+        self.graph.files.lookup(&self.relative(path))
+    }
+
+    /// A path as the project writes it: canonical, and below the base relative to that.
+    #[must_use]
+    pub fn relative(&self, path: &[u8]) -> Vec<u8> {
         let mut path = path.to_vec();
         path::canonicalize(&mut path);
-        self.graph.files.lookup(below(&self.base, &path))
+        below(&self.base, &path).to_vec()
     }
 
     /// What is meant where a question names nothing: the defaults, or one output of each target.
@@ -349,11 +355,10 @@ impl Project {
                 self.values.push(narrow(self.texts.len()));
             }
         }
-        let mut depfile = description.depfile.to_vec();
-        if !depfile.is_empty() {
-            path::canonicalize(&mut depfile);
+        if !description.depfile.is_empty() {
+            let depfile = self.relative(description.depfile);
+            self.texts.extend_from_slice(&depfile);
         }
-        self.texts.extend_from_slice(below(&self.base, &depfile));
         let depfile_end = narrow(self.texts.len());
         self.texts.extend_from_slice(description.directory);
         self.globs.extend(globs);
@@ -380,8 +385,11 @@ impl Project {
 /// How many entries a table may have: ids are 32 bits, and some stand for none.
 const MOST: usize = u32::MAX as usize - 16;
 
-/// A canonical path relative to the base, where it is below that.
+/// A canonical path relative to the base, where it is that or below.
 fn below<'a>(base: &[u8], path: &'a [u8]) -> &'a [u8] {
+    if !path.is_empty() && base.strip_suffix(b"/") == Some(path) {
+        return b".";
+    }
     match path.strip_prefix(base) {
         Some(relative) if !base.is_empty() && !relative.is_empty() => relative,
         _ => path,
