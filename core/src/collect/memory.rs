@@ -335,7 +335,7 @@ impl MemoryDisk {
                 return Err(errno);
             }
             let Some(next) = self.follow(&path) else { return Ok(path) };
-            path = next;
+            path = or_base(&next).to_vec();
         }
         Err(ELOOP)
     }
@@ -387,7 +387,7 @@ impl MemoryDisk {
             let end = memchr::memchr(b'/', rest);
             let (name, kind) = end.map_or((rest, kind), |end| (&rest[..end], Kind::Directory));
             // Absolute paths, and those that lead out of the base, are not in it.
-            if name == last || name == b".." || name == b"." {
+            if name == last || name.is_empty() || name == b".." {
                 continue;
             }
             last = name;

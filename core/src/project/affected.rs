@@ -1,7 +1,7 @@
 //! The reverse question about a project.
 
-use super::Project;
 use super::check::Describer;
+use super::{Options, Project};
 use crate::affected::{Affected, affected};
 use crate::collect::Disk;
 use crate::ids::FileId;
@@ -18,10 +18,11 @@ impl Project {
         disk: &dyn Disk,
         records: Option<&Records>,
         files: &[&[u8]],
+        options: Options,
     ) -> (Vec<Affected>, Vec<usize>) {
         let all: Vec<FileId> =
             self.graph.targets().filter_map(|target| self.graph.outputs(target).first().copied()).collect();
-        let mut history = Describer::new(self, disk, records).describe(&all).history;
+        let mut history = Describer::new(self, disk, records, options.threads).describe(&all).history;
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
         for (position, &path) in files.iter().enumerate() {
             let matching: Vec<_> = self

@@ -68,7 +68,7 @@ impl Project {
                 return Err(ProjectError::Phony(self.graph.name(target).to_vec()));
             }
             let entry = records.entry(self.graph.name(target));
-            let inputs = self.inputs_to_record(disk, records, target, entry.as_ref());
+            let inputs = self.inputs_to_record(disk, records, target, entry.as_ref(), options);
             self.keep_digests(entry.as_ref());
             for (file, _) in inputs.iter().filter(|(file, _)| !self.is_name(*file)) {
                 table.intern(self.graph.files.path(*file));
@@ -155,8 +155,9 @@ impl Project {
         records: &Records,
         target: TargetId,
         entry: Option<&Entry<'_>>,
+        options: Options,
     ) -> Vec<(FileId, u32)> {
-        let matches = self.expand_globs(disk, target, |_, _| {});
+        let matches = self.expand_globs(disk, target, options.threads, |_, _| {});
         let mut inputs = Vec::new();
         self.real_inputs(target, &matches, &mut inputs);
         let mut all: Vec<_> = inputs.into_iter().map(|file| (file, ROLE_INPUT)).collect();

@@ -4,7 +4,6 @@ use super::{Project, ProjectError};
 use crate::collect::{Disk, collect};
 use crate::decide::{Decision, Mode, Stop, wants_content};
 use crate::depfile::{self, Dialect};
-use crate::globs::Trouble;
 use crate::graph::Graph;
 use crate::history::{History, Recorded, Rule, Unknown};
 use crate::ids::{FileId, TargetId};
@@ -53,7 +52,7 @@ impl Project {
         requests: &[FileId],
         options: Options,
     ) -> Result<Checked, ProjectError> {
-        let described = Describer::new(self, disk, records).describe(requests);
+        let described = Describer::new(self, disk, records, options.threads).describe(requests);
         self.judge(disk, described, requests, options)
     }
 
@@ -68,7 +67,7 @@ impl Project {
         requests: &[FileId],
         options: Options,
     ) -> Result<Checked, ProjectError> {
-        let mut describer = Describer::new(self, disk, None);
+        let mut describer = Describer::new(self, disk, None, options.threads);
         describer.by_times = true;
         let described = describer.describe(requests);
         self.judge(disk, described, requests, options)
@@ -198,6 +197,7 @@ pub(super) struct Describer<'a> {
     records: Option<&'a Records>,
     /// Whether everything is judged by times.
     by_times: bool,
+    threads: usize,
     described: Described,
     /// Indexed by number of a path in the store: its file's number plus one; 0 where nobody needed it yet.
     files: Vec<u32>,
@@ -206,7 +206,12 @@ pub(super) struct Describer<'a> {
 }
 
 impl<'a> Describer<'a> {
-    pub(super) fn new(project: &'a mut Project, disk: &'a dyn Disk, records: Option<&'a Records>) -> Self {
+    pub(super) fn new(
+        project: &'a mut Project,
+        disk: &'a dyn Disk,
+        records: Option<&'a Records>,
+        threads: usize,
+    ) -> Self {
         let described = Described { history: History::default(), wanted: Vec::new(), names: Vec::new() };
         let files = vec![0; records.map_or(0, Records::n_paths)];
         Self {
@@ -214,6 +219,7 @@ impl<'a> Describer<'a> {
             disk,
             records,
             by_times: false,
+            threads,
             described,
             files,
             is_wanted: Vec::new(),
@@ -257,7 +263,7 @@ impl<'a> Describer<'a> {
             return;
         }
         let mut differences = Vec::new();
-        let matches = self.project.expand_globs(self.disk, target, |file, errno| {
+        let matches = self.project.expand_globs(self.disk, target, self.threads, |file, errno| {
             differences.push(Reason::Unreadable { path: file, errno });
         });
         let rule = match self.by_times {
@@ -474,16 +480,17 @@ impl Project {
         &mut self,
         disk: &dyn Disk,
         target: TargetId,
+        threads: usize,
         mut trouble: impl FnMut(FileId, i32),
     ) -> Vec<FileId> {
         let Some(globs) = self.globs(target) else { return Vec::new() };
-        let found = globs.expand(disk);
+        let found = globs.expand(disk, threads);
         let outputs: Vec<FileId> = self.graph.outputs(target).to_vec();
         let mut files = Vec::with_capacity(found.len());
         for path in found.paths() {
             files.extend(self.file(path).ok().filter(|file| !outputs.contains(file)));
         }
-        for Trouble { directory, errno } in found.troubles() {
+        for (directory, errno) in found.trouble() {
             if let Ok(file) = self.file(directory) {
                 trouble(file, *errno);
             }

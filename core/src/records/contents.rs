@@ -216,39 +216,51 @@ impl Contents {
     /// The paths' numbers, for each file of each entry, and those paths that have none yet, in the order of the
     /// numbers that they will have.
     fn number_files<'a>(&mut self, entries: &[NewEntry<'a>]) -> io::Result<(Vec<u32>, Vec<&'a [u8]>)> {
-        self.number_paths();
         let n_files = entries.iter().map(|entry| entry.files.len()).sum();
         let mut numbers = Vec::with_capacity(n_files);
         let mut new: Vec<&[u8]> = Vec::new();
         let mut new_numbers: HashTable<u32> = HashTable::new();
         let first = self.paths.len();
-        for &(path, _, _) in entries.iter().flat_map(|entry| entry.files) {
-            let hash = format::checksum(path);
-            let known = self.numbers.find(hash, |&number| self.path(number) == path);
-            let known =
-                known.or_else(|| new_numbers.find(hash, |&number| new[number as usize - first] == path));
-            let number = match known {
-                Some(&number) => number,
-                None => {
-                    let number = u32::try_from(first + new.len()).map_err(|_| {
-                        io::Error::new(
-                            io::ErrorKind::InvalidInput,
-                            "more than four billion paths in the records",
-                        )
-                    })?;
-                    new.push(path);
-                    let hash_of = |&number: &u32| format::checksum(new[number as usize - first]);
-                    new_numbers.insert_unique(hash, number, hash_of);
-                    number
-                }
-            };
-            numbers.push(number);
+        for entry in entries {
+            // Most targets have the files that they had, and those had been numbered in their order.
+            let mut guess =
+                self.entry(entry.name).and_then(|known| known.inputs.first()).map_or(0, |row| row.path);
+            for &(path, _, _) in entry.files {
+                let number = if self.path(guess) == path {
+                    guess
+                } else {
+                    let hash = format::checksum(path);
+                    self.number_paths();
+                    let known = self.numbers.find(hash, |&number| self.path(number) == path);
+                    let known = known
+                        .or_else(|| new_numbers.find(hash, |&number| new[number as usize - first] == path));
+                    if let Some(&number) = known {
+                        number
+                    } else {
+                        let number = u32::try_from(first + new.len()).map_err(|_| {
+                            io::Error::new(
+                                io::ErrorKind::InvalidInput,
+                                "more than four billion paths in the records",
+                            )
+                        })?;
+                        new.push(path);
+                        let hash_of = |&number: &u32| format::checksum(new[number as usize - first]);
+                        new_numbers.insert_unique(hash, number, hash_of);
+                        number
+                    }
+                };
+                numbers.push(number);
+                guess = number.saturating_add(1);
+            }
         }
         Ok((numbers, new))
     }
 
     /// Makes all paths known in `numbers`.
     fn number_paths(&mut self) {
+        if self.numbers.len() == self.paths.len() {
+            return;
+        }
         let mut numbers = std::mem::take(&mut self.numbers);
         numbers.reserve(self.paths.len() - numbers.len(), |&number| format::checksum(self.path(number)));
         for number in crate::narrow(numbers.len())..crate::narrow(self.paths.len()) {

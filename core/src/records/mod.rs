@@ -184,6 +184,18 @@ impl Records {
         self.change(|contents| contents.add_removals(targets))
     }
 
+    /// Replaces the file by one without what does not count any more, whatever that gains. Appending does so by itself
+    /// when it gains much.
+    ///
+    /// # Errors
+    /// Whatever the operating system says. The file is then as it was.
+    pub fn compact(&mut self) -> io::Result<()> {
+        let _lock = self.lock()?;
+        self.follow()?;
+        let compacted = self.contents.compacted(random())?;
+        self.replace(compacted, true)
+    }
+
     fn unread(dir: &Path) -> Self {
         Self {
             dir: dir.to_owned(),
@@ -358,4 +370,249 @@ fn random() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
     // The system's own randomness is in every `RandomState`.
     RandomState::new().hash_one((now, std::process::id()))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::format::{HEADER_SIZE, Header, Writer};
+    use super::*;
+    use crate::FileState;
+    use tempfile::TempDir;
+
+    fn entry(name: &'static [u8], hash: u64) -> NewEntry<'static> {
+        const FILES: &[(&[u8], u32, FileState)] =
+            &[(b"in", ROLE_INPUT, FileState::UNKNOWN), (b"out", ROLE_OUTPUT, FileState::UNKNOWN)];
+        NewEntry { name, command_hash: hash, files: FILES, ..NewEntry::default() }
+    }
+
+    fn said(records: &Records) -> Vec<(Vec<u8>, u64)> {
+        records.entries().map(|entry| (entry.name.to_vec(), entry.command_hash)).collect()
+    }
+
+    fn said_in(dir: &Path) -> Vec<(Vec<u8>, u64)> {
+        said(&Records::read(dir).unwrap().unwrap())
+    }
+
+    fn store(entries: &[NewEntry<'_>]) -> (TempDir, Records) {
+        let dir = TempDir::new().unwrap();
+        let mut records = Records::open(dir.path()).unwrap();
+        records.append(entries).unwrap();
+        (dir, records)
+    }
+
+    fn put(dir: &Path, bytes: &[u8]) {
+        let path = dir.join("records");
+        let _ = fs::remove_file(&path);
+        fs::write(path, bytes).unwrap();
+    }
+
+    #[test]
+    fn a_disk_that_fills_up_at_any_byte_takes_nothing_away() {
+        let more = [entry(b"a", 2), entry(b"b", 2), entry(b"c", 2)];
+        let whole = {
+            let (dir, mut records) = store(&[entry(b"a", 1)]);
+            let before = fs::metadata(dir.path().join("records")).unwrap().len();
+            records.append(&more).unwrap();
+            usize::try_from(fs::metadata(dir.path().join("records")).unwrap().len() - before).unwrap()
+        };
+        for room in 0..whole {
+            for no_cut in [false, true] {
+                let (dir, mut records) = store(&[entry(b"a", 1)]);
+                let before = fs::read(dir.path().join("records")).unwrap();
+                records.disk.faults = disk::Faults { room: Some(room), no_cut, ..disk::Faults::default() };
+                let error = records.append(&more).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::StorageFull);
+                assert_eq!(said(&records), [(b"a".to_vec(), 1)]);
+                let now = fs::read(dir.path().join("records")).unwrap();
+                let expected = if no_cut {
+                    assert_eq!(now.len(), before.len() + room);
+                    assert!(now.starts_with(&before));
+                    let states = [
+                        vec![(b"a".to_vec(), 1)],
+                        vec![(b"a".to_vec(), 2)],
+                        vec![(b"a".to_vec(), 2), (b"b".to_vec(), 2)],
+                    ];
+                    let found = said_in(dir.path());
+                    assert!(states.contains(&found), "room for {room}");
+                    found
+                } else {
+                    assert_eq!(now, before);
+                    vec![(b"a".to_vec(), 1)]
+                };
+                // Somebody else repairs it, and the one that failed learns of all that.
+                let expected: Vec<_> = expected.into_iter().chain([(b"other".to_vec(), 3)]).collect();
+                Records::open(dir.path()).unwrap().append(&[entry(b"other", 3)]).unwrap();
+                assert_eq!(said_in(dir.path()), expected);
+                records.disk.faults = disk::Faults::default();
+                records.append(&[entry(b"last", 4)]).unwrap();
+                let expected: Vec<_> = expected.into_iter().chain([(b"last".to_vec(), 4)]).collect();
+                assert_eq!((said(&records), said_in(dir.path())), (expected.clone(), expected));
+            }
+        }
+    }
+
+    #[test]
+    fn a_tail_that_cannot_be_cut_off_is_written_over() {
+        let (dir, mut records) = store(&[entry(b"a", 1)]);
+        let mut bytes = fs::read(dir.path().join("records")).unwrap();
+        let end = bytes.len();
+        // What stays behind the new entry is a whole entry that was written for another place.
+        bytes.extend_from_within(HEADER_SIZE..);
+        bytes.extend_from_within(HEADER_SIZE..end);
+        put(dir.path(), &bytes);
+        records.disk.faults.no_cut = true;
+        records.append(&[entry(b"b", 2)]).unwrap();
+        let expected = [(b"a".to_vec(), 1), (b"b".to_vec(), 2)];
+        assert_eq!(said(&records), expected);
+        let found = Records::read(dir.path()).unwrap().unwrap();
+        assert_eq!(said(&found), expected);
+        assert_eq!(found.damage().unwrap().what, DamageKind::Broken);
+    }
+
+    #[test]
+    fn what_cannot_be_compacted_stays_as_it_is() {
+        let faults = [
+            disk::Faults { no_sync: true, ..disk::Faults::default() },
+            disk::Faults { no_rename: true, ..disk::Faults::default() },
+            // Enough for what is appended, not for the whole.
+            disk::Faults { room: Some(300), ..disk::Faults::default() },
+        ];
+        for faults in faults {
+            let (dir, mut records) = store(&[entry(b"a", 1), entry(b"b", 1), entry(b"a", 2), entry(b"b", 2)]);
+            records.append(&[entry(b"a", 3), entry(b"b", 3), entry(b"a", 4), entry(b"b", 4)]).unwrap();
+            let generation = records.generation();
+            records.least_dead = 1;
+            records.disk.faults = faults;
+            records.append(&[entry(b"a", 5)]).unwrap();
+            assert!(records.least_dead > 1, "it was tried");
+            let expected = [(b"a".to_vec(), 5), (b"b".to_vec(), 4)];
+            assert_eq!((&said(&records)[..], records.generation()), (&expected[..], generation));
+            assert_eq!(said_in(dir.path()), expected);
+            assert!(!dir.path().join("records.new").exists());
+            records.disk.faults = disk::Faults::default();
+            records.least_dead = 1;
+            records.append(&[entry(b"a", 6)]).unwrap();
+            assert_ne!(records.generation(), generation);
+            let expected = [(b"a".to_vec(), 6), (b"b".to_vec(), 4)];
+            assert_eq!((said(&records), said_in(dir.path())), (expected.to_vec(), expected.to_vec()));
+            assert_eq!(records.n_paths(), 2);
+        }
+    }
+
+    #[test]
+    fn another_version_and_another_byte_order_are_refused_and_left_alone() {
+        let (dir, _) = store(&[entry(b"a", 1)]);
+        let whole = fs::read(dir.path().join("records")).unwrap();
+        let newer = {
+            let mut bytes = whole.clone();
+            bytes[12..16].copy_from_slice(&(VERSION + 1).to_ne_bytes());
+            let checksum = format::checksum(&bytes[..16]);
+            bytes[16..24].copy_from_slice(&checksum.to_ne_bytes());
+            bytes
+        };
+        let foreign = {
+            let mut bytes = whole.clone();
+            for range in [8..12, 12..16] {
+                bytes[range].reverse();
+            }
+            let checksum = format::checksum(&bytes[..16]);
+            bytes[16..24].copy_from_slice(&checksum.swap_bytes().to_ne_bytes());
+            bytes
+        };
+        for (bytes, words) in [(newer, "version 2"), (foreign, "byte order")] {
+            let mut known = Records::open(dir.path()).unwrap();
+            put(dir.path(), &bytes);
+            let refusals = [
+                Records::read(dir.path()).map(|_| ()),
+                Records::open(dir.path()).map(|_| ()),
+                known.append(&[entry(b"b", 2)]),
+                known.forget(&[b"a"]),
+                known.compact(),
+            ];
+            for refusal in refusals {
+                let error = refusal.unwrap_err();
+                assert!(
+                    error.kind() == ErrorKind::Unsupported && error.to_string().contains(words),
+                    "{error}"
+                );
+            }
+            assert_eq!(fs::read(dir.path().join("records")).unwrap(), bytes);
+            put(dir.path(), &whole);
+        }
+    }
+
+    #[test]
+    fn an_entry_in_another_place_is_not_believed() {
+        let (dir, _) = store(&[entry(b"a", 1), entry(b"a", 2), entry(b"a", 3)]);
+        let whole = fs::read(dir.path().join("records")).unwrap();
+        let length = (whole.len() - HEADER_SIZE - 64) / 3;
+        let (start, entries) = whole.split_at(whole.len() - 3 * length);
+        let [first, second, third] = [0, 1, 2].map(|n| &entries[n * length..][..length]);
+        let (other, _) = store(&[entry(b"a", 1), entry(b"a", 9)]);
+        let other = fs::read(other.path().join("records")).unwrap();
+        let foreign = &other[other.len() - length..];
+        for (parts, expected) in [
+            (&[first, second, third][..], 3),
+            (&[first, second, second], 2),
+            (&[first, third, second], 1),
+            (&[first, second, third, first], 3),
+            // Of another store, written for the very same place.
+            (&[first, foreign, third], 1),
+        ] {
+            put(dir.path(), &[start, &parts.concat()].concat());
+            assert_eq!(said_in(dir.path()), [(b"a".to_vec(), expected)]);
+        }
+        // Of a tail that was cut off and written anew, as far as before it.
+        put(dir.path(), &[start, first].concat());
+        Records::open(dir.path()).unwrap().append(&[entry(b"b", 9)]).unwrap();
+        let again = fs::read(dir.path().join("records")).unwrap();
+        assert_eq!(again.len(), whole.len() - length);
+        put(dir.path(), &[&again, third].concat());
+        assert_eq!(said_in(dir.path()), [(b"a".to_vec(), 1), (b"b".to_vec(), 9)]);
+    }
+
+    #[test]
+    fn an_entry_that_does_not_fit_together_is_not_believed() {
+        let write = |add: &dyn Fn(&mut Writer<'_>)| {
+            let header = Header::new(1);
+            let mut words = bytemuck::cast_slice(&[header]).to_vec();
+            let mut writer = Writer::new(&mut words, header.checksum);
+            writer.paths(0, &[b"in", b"out"]).unwrap();
+            writer.record(&entry(b"a", 1), &[0, 1]).unwrap();
+            add(&mut writer);
+            let dir = TempDir::new().unwrap();
+            put(dir.path(), bytemuck::cast_slice(&words));
+            let records = Records::read(dir.path()).unwrap().unwrap();
+            (said(&records), records.n_paths(), records.damage().map(|damage| damage.what))
+        };
+        let kept = vec![(b"a".to_vec(), 1)];
+        assert_eq!(write(&|_| {}), (kept.clone(), 2, None));
+        let wrong: [&dyn Fn(&mut Writer<'_>); 8] = [
+            &|writer| writer.record(&entry(b"a", 2), &[0, 2]).unwrap(),
+            &|writer| writer.record(&entry(b"", 2), &[0, 1]).unwrap(),
+            &|writer| writer.record(&entry(b"a\0", 2), &[0, 1]).unwrap(),
+            // A number too few: so is a row.
+            &|writer| writer.record(&entry(b"a", 2), &[0]).unwrap(),
+            &|writer| writer.paths(1, &[b"again"]).unwrap(),
+            &|writer| writer.paths(2, &[b""]).unwrap(),
+            &|writer| writer.paths(2, &[b"\0"]).unwrap(),
+            &|writer| writer.removal(b"").unwrap(),
+        ];
+        for (n, add) in wrong.iter().enumerate() {
+            assert_eq!(write(add), (kept.clone(), 2, Some(DamageKind::Broken)), "{n}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_in_the_way_is_not_written_through() {
+        let (dir, mut records) = store(&[entry(b"a", 1)]);
+        let precious = dir.path().join("precious");
+        fs::write(&precious, "precious").unwrap();
+        std::os::unix::fs::symlink(&precious, dir.path().join("records.new")).unwrap();
+        records.compact().unwrap();
+        assert_eq!(fs::read(&precious).unwrap(), b"precious");
+        assert_eq!(said_in(dir.path()), [(b"a".to_vec(), 1)]);
+    }
 }

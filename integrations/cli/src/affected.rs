@@ -4,7 +4,7 @@ use crate::args::{AffectedArgs, Common, Format};
 use crate::exit::Exit;
 use crate::json;
 use crate::ninja;
-use crate::project::{describe, read_records, trouble};
+use crate::project::{describe, options, read_records, trouble};
 use crate::run::{Trouble, bytes_of, open, print, warn};
 use crate::text::{BOLD, FRESH, STALE, plural};
 use crate::words;
@@ -34,7 +34,7 @@ pub(crate) fn affected(common: &Common, args: &AffectedArgs) -> Result<Exit, Tro
         let mut described = describe(common, &disk, &[], &[])?;
         let records = read_records(common, &described.store)?;
         let paths: Vec<&[u8]> = asked.iter().map(|asked| name_in(described.project.graph(), asked)).collect();
-        let (found, unknown) = described.project.affected(&disk, records.as_ref(), &paths);
+        let (found, unknown) = described.project.affected(&disk, records.as_ref(), &paths, options(common));
         let unknown: Vec<_> = unknown.into_iter().map(|position| &asked[position]).collect();
         return answer(common, args, described.project.graph(), &found, &unknown);
     }

@@ -4,17 +4,28 @@ use crate::args::Common;
 use crate::run::bytes_of;
 use etcetera::BaseStrategy;
 use std::path::PathBuf;
+use upcheck::content::DigestCache;
+use upcheck::image::ImageFolder;
 use upcheck_ninja::Images;
 
 /// Where images of the build directory are kept; `None` where none are wanted, or there is no place for them.
 pub(crate) fn images(common: &Common) -> Option<Images> {
+    let folder = folder(common)?;
+    let place = std::fs::canonicalize(&common.directory).ok()?;
+    Some(Images::new(folder, bytes_of(place.into_os_string())))
+}
+
+/// The digests that earlier checks found, which serve all builds.
+pub(crate) fn digests(common: &Common) -> Option<DigestCache> {
+    Some(DigestCache::open(ImageFolder::new(folder(common)?), DigestCache::NAME))
+}
+
+fn folder(common: &Common) -> Option<PathBuf> {
     if common.no_image {
         return None;
     }
     let told = common.image_dir.clone().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = told.or_else(default_folder)?;
-    let place = std::fs::canonicalize(&common.directory).ok()?;
-    Some(Images::new(folder, bytes_of(place.into_os_string())))
+    told.or_else(default_folder)
 }
 
 /// `$XDG_CACHE_HOME/upcheck`, else `~/.cache/upcheck`; `%LOCALAPPDATA%\\upcheck` on Windows. A home that is relative

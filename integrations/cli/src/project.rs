@@ -3,6 +3,7 @@
 use crate::answer::{Answer, Looked, Rules};
 use crate::args::{CheckArgs, Common, Format, From, OneTarget, WhyArgs};
 use crate::exit::Exit;
+use crate::image_folder::digests;
 use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
 use crate::why;
 use std::ffi::{OsStr, OsString};
@@ -38,6 +39,9 @@ pub(crate) fn describe(
         From::CompileCommands => compile_commands(common, disk, &mut project)?,
         From::Ninja => return Err(Trouble("ninja keeps its own records: see --from".into())),
     }
+    if let Some(digests) = digests(common) {
+        project.set_digest_cache(digests);
+    }
     if common.policy.is_some() {
         project.set_policy(common.policy);
     }
@@ -58,6 +62,7 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
     let mut described = describe(common, &disk, &args.targets, &args.command)?;
     let records = read_records(common, &described.store)?;
     let checked = ask(common, &disk, &mut described, records.as_ref())?;
+    keep_digests(&mut described.project);
     let exit = if checked.is_fresh() { Exit::Fresh } else { Exit::Stale };
     if args.quiet {
         return Ok(exit);
@@ -90,6 +95,7 @@ pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> 
     let mut described = describe(common, &disk, &args.targets, &args.command)?;
     let records = read_records(common, &described.store)?;
     let checked = ask(common, &disk, &mut described, records.as_ref())?;
+    keep_digests(&mut described.project);
     let Described { project, requests, .. } = &described;
     let decision = checked.decision(project)?;
     let why = why::Why { from: common.origin(), graph: project.graph(), decision: &decision, all: args.all };
@@ -131,6 +137,13 @@ pub(crate) fn read_records(common: &Common, store: &Path) -> Result<Option<Recor
         }
     }
     Ok(records)
+}
+
+/// Keeps the digests that were found, for the next one.
+pub(crate) fn keep_digests(project: &mut Project) {
+    if let Some(digests) = project.take_digest_cache() {
+        digests.save();
+    }
 }
 
 /// The targets with commands that are asked about.
@@ -212,8 +225,10 @@ fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '[', '{']) && !Path::new(text).exists()
 }
 
+type Value = (Vec<u8>, Vec<u8>);
+
 /// Names and values, from options and from the environment.
-fn values(one: &OneTarget) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Trouble> {
+fn values(one: &OneTarget) -> Result<Vec<Value>, Trouble> {
     let mut values = Vec::new();
     for value in &one.values {
         let bytes = bytes_of(value.clone());

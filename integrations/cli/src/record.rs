@@ -2,7 +2,7 @@
 
 use crate::args::{Common, RecordArgs, RunArgs};
 use crate::exit::Exit;
-use crate::project::{Described, ask, describe, options, targets, trouble};
+use crate::project::{Described, ask, describe, keep_digests, options, targets, trouble};
 use crate::run::{Trouble, open, stderr, warn};
 use crate::words;
 use std::io::{ErrorKind, Write};
@@ -52,6 +52,7 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
         Ok(committed) => warn_of_doubt(common, &described, &committed),
         Err(error) => return Ok(fail(common, &Trouble(format!("recording: {error}")), TROUBLE)),
     }
+    keep_digests(&mut described.project);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -94,6 +95,7 @@ pub(crate) fn record(common: &Common, args: &RecordArgs) -> Result<Exit, Trouble
     let begun = described.project.begin(&disk, &mut records, &right, options(common))?;
     let committed = described.project.commit(&disk, &mut records, begun, options(common))?;
     warn_of_doubt(common, &described, &committed);
+    keep_digests(&mut described.project);
     Ok(all)
 }
 

@@ -112,6 +112,17 @@ fn the_schema_accepts_all_diagnoses_there_are_with_every_code_among_them() {
 }
 
 #[test]
+fn the_page_about_the_doctor_has_every_code_and_no_others() {
+    let page = fs::read_to_string(root().join("docs/DOCTOR.md")).expect("a page");
+    let (codes, _reasons) = page.split_once("## What stays stale").expect("a heading");
+    let rows = codes.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let schema = schema();
+    let known = schema["$defs"]["finding"]["properties"]["code"]["enum"].as_array().expect("a list");
+    let known: BTreeSet<_> = known.iter().map(|code| code.as_str().expect("a code")).collect();
+    assert_eq!(rows.collect::<BTreeSet<_>>(), known);
+}
+
+#[test]
 fn lines_are_lines_of_the_schema() {
     let space = odd_build();
     let output =

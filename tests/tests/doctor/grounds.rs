@@ -17,8 +17,9 @@ fn a_usual_directory_is_measured_and_good() {
     assert_eq!(diagnosis.evidence("stamps", "kept_ns"), 1);
     assert_eq!(diagnosis.evidence("stamps", "rewriting_moves"), true);
     assert_eq!(diagnosis.evidence("stamps", "ctime"), "moves");
-    // No machine ticks slower than this; how fast is its own business.
-    assert!((1..=20_000_000).contains(&number(diagnosis.evidence("stamps", "tick_ns"))));
+    // How fast the clock ticks is the machine's business, and how much of that shows, that of its load.
+    assert!(diagnosis.evidence("stamps", "tick_ns").as_i64().is_none_or(|tick| tick > 0));
+    assert!(number(diagnosis.evidence("stamps", "tie_ns")) >= 0);
     let offset = |key| number(diagnosis.evidence("clock", key));
     assert!(offset("offset_least_ns") <= offset("offset_most_ns"));
     for key in ["create_moves", "remove_moves", "rename_moves"] {

@@ -55,6 +55,7 @@ fn stamps_are_as_fine_as_set_times_are_kept() {
         let diagnosis = odd(&Space::new(), &[("ODD_GRAIN", grain)]);
         assert_eq!(diagnosis.evidence("coarse-stamps", "kept_ns").to_string(), grain);
         assert_eq!(diagnosis.warnings(), ["coarse-stamps"], "{:#}", diagnosis.document);
+        assert!(number(diagnosis.evidence("stamps", "tie_ns")) > 0);
         assert_eq!(diagnosis.finding("coarse-stamps")["message"], format!("stamps are {words} apart"));
     }
 }
@@ -62,7 +63,8 @@ fn stamps_are_as_fine_as_set_times_are_kept() {
 #[test]
 fn a_tick_is_never_finer_than_the_stamps() {
     let diagnosis = odd(&Space::new(), &[("ODD_GRAIN", "1000000")]);
-    assert_eq!(number(diagnosis.evidence("stamps", "tick_ns")) % 1_000_000, 0);
+    let tick = diagnosis.evidence("stamps", "tick_ns").as_i64();
+    assert!(tick.is_none_or(|tick| tick % 1_000_000 == 0), "{tick:?}");
 }
 
 #[test]

@@ -50,7 +50,12 @@ pub(super) fn place(directory: &Path) -> Place {
 impl Place {
     /// Whether another machine may change files, unseen by this one's kernel.
     pub(super) fn is_shared(&self) -> bool {
-        matches!(self.kind, Kind::Network | Kind::Host | Kind::Fuse)
+        match self.kind {
+            Kind::Network | Kind::Host => true,
+            // There the program only stands between the kernel and a disk.
+            Kind::Fuse => self.name.as_deref() != Some("fuseblk"),
+            _ => false,
+        }
     }
 
     /// The file system, and what its kind has in store.

@@ -20,7 +20,9 @@ const STEPS: [Mtime; 8] = [1, 10, 100, 1_000, 1_000_000, 10_000_000, COARSE, 2 *
 /// Steps from here on hide edits that people make.
 pub(super) const COARSE: Mtime = SECOND;
 
-/// How long it is tried to see the clock step. The slowest kernel ticks a hundred times a second.
+/// The slowest kernel ticks a hundred times a second.
+const SLOWEST_TICK: Mtime = 10_000_000;
+/// How long it is tried to see the clock step.
 const LONGEST: Duration = Duration::from_millis(60);
 /// Files written at once, then such with a pause between: the former show steps below a millisecond.
 const N_AT_ONCE: usize = 64;
@@ -30,14 +32,24 @@ const PAUSE: Duration = Duration::from_micros(200);
 pub(super) struct Stamps {
     /// In which steps set times are kept, in nanoseconds; `None`: in no known ones.
     pub(super) kept_ns: Option<Mtime>,
-    /// The smallest difference between stamps of files written one after the other, in nanoseconds; `None`: the clock was
-    /// not seen to step.
-    pub(super) tick_ns: Option<Mtime>,
-    /// The same for one file that is looked at after each writing. Newer kernels stamp finer then.
+    ticks: Ticks,
+    /// The smallest step of the stamps of one file that is looked at after each writing: newer kernels stamp finer then.
+    /// Nanoseconds.
     tick_after_look_ns: Option<Mtime>,
     /// Whether writing an old file anew makes it young.
     moves: bool,
     ctime: Ctime,
+}
+
+/// How the clock behind stamps moves while files are written one after the other. All in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ticks {
+    /// The smallest difference between stamps; `None`: the clock was not seen to step.
+    smallest: Option<Mtime>,
+    /// The largest one: a stamp lies behind the moment of writing by no more.
+    largest: Option<Mtime>,
+    /// How far apart writings were, by the local clock, that got the same stamp; 0 where none did.
+    tie: Mtime,
 }
 
 /// What the time of the last change of status is worth.
@@ -60,14 +72,14 @@ pub(super) fn measure(folder: &Path) -> Measured<Stamps> {
     let changing = folder.join("changing");
     write(&changing, b"1")?;
     let first = look(&changing)?;
-    let tick_ns = tick(folder)?;
+    let ticks = tick(folder)?;
     let tick_after_look_ns = tick_after_look(&folder.join("looked-at"))?;
     let kept_ns = kept(&folder.join("set"))?;
     set_mtime(&changing, OLD)?;
     let ctime = ctime(first.ctime, look(&changing)?.ctime, kept_ns);
     write(&changing, b"2")?;
     let moves = look(&changing)?.mtime > OLD + DAY;
-    Ok(Stamps { kept_ns, tick_ns, tick_after_look_ns, moves, ctime })
+    Ok(Stamps { kept_ns, ticks, tick_after_look_ns, moves, ctime })
 }
 
 impl Stamps {
@@ -75,26 +87,33 @@ impl Stamps {
     pub(super) fn delay_ns(&self) -> Mtime {
         let kept = self.kept_ns.unwrap_or(2 * SECOND);
         let unseen = if kept < COARSE { SECOND } else { kept };
-        kept.max(self.tick_ns.unwrap_or(unseen))
+        kept.max(self.ticks.largest.unwrap_or(unseen)).max(SLOWEST_TICK)
     }
 
     /// The measured values, then what is the matter with them.
     pub(super) fn findings(&self) -> Vec<Finding> {
-        let steps = match (self.tick_ns, self.tick_after_look_ns) {
+        let steps = match (self.ticks.smallest, self.tick_after_look_ns) {
             (Some(tick), Some(finer)) if finer < tick => {
                 format!("steps by {} ({} once a file was looked at)", span(tick), span(finer))
             }
             (Some(tick), _) => format!("steps by {}", span(tick)),
             (None, _) => format!("did not step within {} ms", LONGEST.as_millis()),
         };
+        let tie = match self.ticks.tie {
+            0 => String::new(),
+            tie => format!(", writings {} apart got the same stamp", span(tie)),
+        };
         let kept = self.kept_ns.map_or("set times do not stay".into(), keeps);
-        let facts =
-            Finding::info("stamps", format!("{kept}; the clock behind them {steps}; {}", self.ctime.words()))
-                .with("kept_ns", self.kept_ns)
-                .with("tick_ns", self.tick_ns)
-                .with("tick_after_look_ns", self.tick_after_look_ns)
-                .with("rewriting_moves", self.moves)
-                .with("ctime", self.ctime.name());
+        let facts = Finding::info(
+            "stamps",
+            format!("{kept}; the clock behind them {steps}{tie}; {}", self.ctime.words()),
+        )
+        .with("kept_ns", self.kept_ns)
+        .with("tick_ns", self.ticks.smallest)
+        .with("tie_ns", self.ticks.tie)
+        .with("tick_after_look_ns", self.tick_after_look_ns)
+        .with("rewriting_moves", self.moves)
+        .with("ctime", self.ctime.name());
         std::iter::once(facts).chain(self.troubles()).collect()
     }
 
@@ -190,21 +209,36 @@ fn ctime(before: Option<Mtime>, after: Option<Mtime>, kept_ns: Option<Mtime>) ->
 }
 
 /// Writes files one after the other, and looks at them only when all are there.
-fn tick(folder: &Path) -> Measured<Option<Mtime>> {
+fn tick(folder: &Path) -> Measured<Ticks> {
     let folder = folder.join("tick");
     fs::create_dir(&folder).map_err(|cause| mishap("creating", &folder, &cause))?;
     let began = Instant::now();
     let mut probes = Vec::new();
-    while began.elapsed() < LONGEST {
+    while began.elapsed() < LONGEST || probes.len() <= N_AT_ONCE {
         let probe = folder.join(probes.len().to_string());
         write(&probe, b"1")?;
-        probes.push(probe);
+        probes.push((probe, nanoseconds_since(began)));
         if probes.len() > N_AT_ONCE {
             std::thread::sleep(PAUSE);
         }
     }
-    let stamps: Vec<_> = probes.iter().map(|probe| Ok(look(probe)?.mtime)).collect::<Measured<_>>()?;
-    Ok(smallest_step(&stamps))
+    let stamps = probes.iter().map(|(probe, written)| Ok((*written, look(probe)?.mtime)));
+    Ok(ticks(&stamps.collect::<Measured<Vec<_>>>()?))
+}
+
+/// What stamps tell. Each comes with the moment of writing.
+fn ticks(stamps: &[(Mtime, Mtime)]) -> Ticks {
+    let steps = || {
+        let steps = stamps.windows(2).map(|pair| pair[1].1.saturating_sub(pair[0].1));
+        steps.filter(|&step| step > 0)
+    };
+    let runs = stamps.chunk_by(|one, next| one.1 == next.1);
+    let tie = runs.map(|run| run[run.len() - 1].0.saturating_sub(run[0].0)).max().unwrap_or(0);
+    Ticks { smallest: steps().min(), largest: steps().max(), tie }
+}
+
+fn nanoseconds_since(began: Instant) -> Mtime {
+    Mtime::try_from(began.elapsed().as_nanos()).unwrap_or(Mtime::MAX)
 }
 
 /// Writes one file again and again, looking at it each time.
@@ -213,13 +247,9 @@ fn tick_after_look(probe: &Path) -> Measured<Option<Mtime>> {
     let mut stamps = Vec::new();
     while began.elapsed() < LONGEST && stamps.len() < N_AT_ONCE || stamps.len() < 2 {
         write(probe, b"1")?;
-        stamps.push(look(probe)?.mtime);
+        stamps.push((nanoseconds_since(began), look(probe)?.mtime));
     }
-    Ok(smallest_step(&stamps))
-}
-
-fn smallest_step(stamps: &[Mtime]) -> Option<Mtime> {
-    stamps.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).filter(|&step| step > 0).min()
+    Ok(ticks(&stamps).smallest)
 }
 
 #[cfg(test)]
@@ -259,10 +289,12 @@ mod tests {
     }
 
     #[test]
-    fn the_tick_is_the_smallest_step_forward() {
-        assert_eq!(smallest_step(&[1, 1, 9, 9, 13, 11]), Some(4));
-        assert_eq!(smallest_step(&[7, 7]), None);
-        assert_eq!(smallest_step(&[i64::MIN, i64::MAX]), Some(i64::MAX));
+    fn ticks_are_steps_forward_and_ties_are_measured_by_the_local_clock() {
+        let seen = ticks(&[(0, 1), (2, 1), (3, 9), (7, 9), (8, 13), (9, 11)]);
+        assert_eq!(seen, Ticks { smallest: Some(4), largest: Some(8), tie: 4 });
+        assert_eq!(ticks(&[(0, 7), (5, 7)]), Ticks { smallest: None, largest: None, tie: 5 });
+        assert_eq!(ticks(&[(0, i64::MIN), (1, i64::MAX)]).largest, Some(i64::MAX));
+        assert_eq!(ticks(&[]), Ticks { smallest: None, largest: None, tie: 0 });
     }
 
     #[test]
