@@ -30,6 +30,17 @@ struct Build {
     files: Vec<(FileId, u32, FileState)>,
 }
 
+/// What is to be recorded of a build.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// That it began.
+    Begun,
+    /// That it began, and how its inputs were.
+    BegunForAnother,
+    /// That it succeeded, and when.
+    Ended(Mtime),
+}
+
 /// Builds that were recorded as successes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
@@ -46,8 +57,8 @@ impl Begun {
 }
 
 impl Project {
-    /// Says that targets are about to be built. Call it before their commands read anything. Their inputs are looked at
-    /// and put on record; until [`Project::commit`] the targets are `interrupted`.
+    /// Says that targets are about to be built. Call it before their commands read anything. Their inputs are looked at;
+    /// until [`Project::commit`] the targets are on record as `interrupted`.
     ///
     /// Cost: a look at each input, and one write for all targets. Content is read where the policy wants digests and no
     /// earlier record has them.
@@ -58,6 +69,33 @@ impl Project {
         &mut self,
         disk: &dyn Disk,
         records: &mut Records,
+        targets: &[TargetId],
+        options: Options,
+    ) -> Result<Begun, ProjectError> {
+        let begun = self.look_at_inputs(disk, records, targets, options)?;
+        self.append(records, &begun.builds, Stage::Begun)?;
+        Ok(begun)
+    }
+
+    /// [`Project::begin`] for a build that another process is going to commit: how the inputs are is put on record, too.
+    ///
+    /// # Errors
+    /// As [`Project::begin`].
+    pub fn begin_for_another(
+        &mut self,
+        disk: &dyn Disk,
+        records: &mut Records,
+        targets: &[TargetId],
+        options: Options,
+    ) -> Result<(), ProjectError> {
+        let begun = self.look_at_inputs(disk, records, targets, options)?;
+        self.append(records, &begun.builds, Stage::BegunForAnother)
+    }
+
+    fn look_at_inputs(
+        &mut self,
+        disk: &dyn Disk,
+        records: &Records,
         targets: &[TargetId],
         options: Options,
     ) -> Result<Begun, ProjectError> {
@@ -89,16 +127,21 @@ impl Project {
             let files = inputs.into_iter().map(|(file, role)| (file, role, state(file))).collect();
             begun.builds.push(Build { target, began, files });
         }
-        self.append(records, &begun.builds, None)?;
         Ok(begun)
     }
 
-    /// Takes up builds that another process began. Targets of which none is on record are left out.
+    /// Takes up builds that another process began with [`Project::begin_for_another`]. Targets of which none is on record
+    /// are left out.
     pub fn take_up(&mut self, records: &Records, targets: &[TargetId]) -> Begun {
         let mut builds = Vec::new();
         for &target in targets {
             let entry = records.entry(self.graph.name(target));
             let Some(entry) = entry.filter(|entry| entry.ended.is_none()) else { continue };
+            // Begun, but not for another.
+            let has_inputs = !self.graph.dirtying_inputs(target).is_empty() || self.globs(target).is_some();
+            if entry.inputs.is_empty() && has_inputs {
+                continue;
+            }
             let files = entry
                 .inputs
                 .iter()
@@ -144,7 +187,7 @@ impl Project {
             context.add_discovered(build, &found, clock, &mut committed);
             context.add_outputs(build)?;
         }
-        self.append(records, &begun.builds, Some(seen.moment.time))?;
+        self.append(records, &begun.builds, Stage::Ended(seen.moment.time))?;
         Ok(committed)
     }
 
@@ -245,18 +288,16 @@ impl Project {
         Ok(files.into_iter().filter(|&file| seen.insert(file)).collect())
     }
 
-    fn append(
-        &self,
-        records: &mut Records,
-        builds: &[Build],
-        ended: Option<Mtime>,
-    ) -> Result<(), ProjectError> {
+    fn append(&self, records: &mut Records, builds: &[Build], stage: Stage) -> Result<(), ProjectError> {
+        let ended = if let Stage::Ended(time) = stage { Some(time) } else { None };
         let mut rows = Vec::with_capacity(builds.len());
         let mut values = Vec::with_capacity(builds.len());
         for build in builds {
             let path =
                 |&(file, role, state): &(FileId, u32, FileState)| (self.graph.files.path(file), role, state);
-            rows.push(build.files.iter().map(path).collect::<Vec<_>>());
+            // Whoever commits it himself knows them; they can be many.
+            let files = if stage == Stage::Begun { &[][..] } else { &build.files };
+            rows.push(files.iter().map(path).collect::<Vec<_>>());
             let mut all: Vec<(&[u8], &[u8])> = self.values(build.target).collect();
             let depfile = self.depfile(build.target);
             if !depfile.is_empty() {

@@ -68,8 +68,7 @@ pub(crate) fn record(common: &Common, args: &RecordArgs) -> Result<Exit, Trouble
     let made = targets(&described);
     let mut records = open_records(&described)?;
     if args.begin {
-        // On record until somebody ends it.
-        let _begun = described.project.begin(&disk, &mut records, &made, options(common))?;
+        described.project.begin_for_another(&disk, &mut records, &made, options(common))?;
         return Ok(Exit::Fresh);
     }
     let begun = described.project.take_up(&records, &made);
