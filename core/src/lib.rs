@@ -14,6 +14,9 @@
 //!
 //! A check changes nothing on the disk, and nothing that a later check depends on.
 //!
+//! Authors of build drivers describe a [`Project`], which also remembers what each target's last success looked like:
+//! see [`project`]. Beneath it are the steps, which can be used one by one:
+//!
 //! ```
 //! use upcheck::{Decision, Graph, History, Mode, Plan, Record, Report, TargetDesc, collect};
 //!

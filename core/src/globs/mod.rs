@@ -11,7 +11,7 @@
 //! | `\x` | `x` itself |
 //! | `!` at the beginning | nothing: what the rest matches is left out, wherever among the patterns it stands |
 //!
-//! - A pattern is matched with the whole path, which is canonical (see [`path::canonicalize`](crate::path::canonicalize))
+//! - A pattern is matched with the whole path, which is canonical (see [`path::canonicalize`])
 //!   and counts from the disk's base; so is the pattern made. `*.c` matches `a.c`, but not `src/a.c`. Patterns that are
 //!   absolute or begin with `../` match paths that do.
 //! - A name that begins with a dot is only matched where the pattern has that dot, also in what is left out: `**` does not

@@ -241,7 +241,7 @@ impl Project {
             })
         })?;
         let mut seen: HashSet<FileId> = self.graph.dirtying_inputs(target).iter().copied().collect();
-        let files: Vec<_> = names.iter().filter_map(|name| self.file(name).ok()).collect();
+        let files: Vec<_> = names.iter().filter_map(|name| self.discovered(target, name).ok()).collect();
         Ok(files.into_iter().filter(|&file| seen.insert(file)).collect())
     }
 

@@ -299,7 +299,7 @@ impl<'a> Describer<'a> {
         if !depfile.is_empty() {
             match read_depfile(self.disk, &depfile) {
                 Ok(names) => {
-                    let files = names.iter().filter_map(|name| self.project.file(name).ok());
+                    let files = names.iter().filter_map(|name| self.project.discovered(target, name).ok());
                     inputs.extend(files);
                 }
                 Err(why) => return history.set_discovered_unknown(target, why),

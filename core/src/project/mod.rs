@@ -10,6 +10,70 @@
 //!
 //! A check writes nothing. What a success looked like is kept in a [`Records`](crate::records::Records) store, which
 //! only [`Project::begin`] and [`Project::commit`] write to.
+//!
+//! ```
+//! use std::fs;
+//! use upcheck::collect::os_disk;
+//! use upcheck::project::{Description, Options};
+//! use upcheck::{Project, records::Records};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = std::env::temp_dir().join(format!("upcheck-project-{}", std::process::id()));
+//! # fs::create_dir_all(&dir)?;
+//! # let dir = dir.as_path();
+//! fs::write(dir.join("a.txt"), "a")?;
+//! let mut project = Project::new();
+//! let (input, output) = (project.file(b"a.txt")?, project.file(b"out.txt")?);
+//! let target = project.add(&Description {
+//!     outputs: &[output],
+//!     explicit: &[input],
+//!     command: b"cp a.txt out.txt",
+//!     values: &[(b"LANG", b"C")],
+//!     ..Description::default()
+//! })?;
+//!
+//! let disk = os_disk(dir)?;
+//! let mut records = Records::open(&dir.join(".upcheck"))?;
+//! let options = Options::default();
+//! let checked = project.check(&disk, Some(&records), &[output], options)?;
+//! let codes: Vec<_> = checked.report.stale[0].reasons.iter().map(|reason| reason.code()).collect();
+//! assert_eq!(codes, ["never-built", "output-missing"]);
+//!
+//! let begun = project.begin(&disk, &mut records, &[target], options)?;
+//! fs::copy(dir.join("a.txt"), dir.join("out.txt"))?;
+//! project.commit(&disk, &mut records, begun, options)?;
+//! assert!(project.check(&disk, Some(&records), &[output], options)?.is_fresh());
+//!
+//! // Touched, not changed: the content is looked at, and is the same.
+//! fs::write(dir.join("a.txt"), "a")?;
+//! assert!(project.check(&disk, Some(&records), &[output], options)?.is_fresh());
+//!
+//! fs::write(dir.join("a.txt"), "b")?;
+//! let checked = project.check(&disk, Some(&records), &[output], options)?;
+//! assert_eq!(checked.report.stale[0].reasons[0].code(), "input-changed");
+//!
+//! // And the other way round: what would go stale if this file changed?
+//! let (affected, unknown) = project.affected(&disk, Some(&records), &[b"a.txt", b"README"], options);
+//! assert_eq!((affected[0].target, unknown), (target, vec![1]));
+//! # fs::remove_dir_all(dir)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Which rule holds
+//!
+//! | the target's policy, else the project's | there is a store | there is none |
+//! |---|---|---|
+//! | none | [`Policy::MtimeAndDigestInput`] | [`Policy::Newer`] |
+//! | [`Policy::Newer`] | by times alone | by times alone |
+//! | another | by record; never built where there is none | never built |
+//!
+//! A target without outputs is always judged by its record: no time tells when it was last done.
+//!
+//! # Threads and processes
+//!
+//! A project and a store are changed by one thread at a time: drivers that run commands in parallel keep both behind a
+//! mutex, and hold it only to begin and to commit. Several processes may use one store.
 
 mod affected;
 mod build;
@@ -53,6 +117,9 @@ pub struct Description<'a> {
     pub values: &'a [(&'a [u8], &'a [u8])],
     /// The file in which the command says, in make's format, what it has read.
     pub depfile: &'a [u8],
+    /// The directory in which the command runs: what relative names in the depfile start from. Empty for the directory
+    /// that all relative paths start from.
+    pub directory: &'a [u8],
     /// Patterns whose matches are inputs, see [`Globs`]. A file that appears or disappears is a change.
     pub globs: &'a [&'a str],
     /// When an input or an output counts as changed; `None` for the project's policy.
@@ -67,7 +134,7 @@ pub struct Project {
     graph: Graph,
     /// Indexed by target.
     targets: Vec<Details>,
-    /// Commands, values and depfiles, one after the other.
+    /// Commands, values, depfiles and directories, one after the other.
     texts: Vec<u8>,
     /// Ends of names and of values, in turn, in `texts`.
     values: Vec<u32>,
@@ -86,12 +153,13 @@ pub struct Project {
 /// What the graph does not know of a target.
 #[derive(Clone, Copy, Debug)]
 struct Details {
-    /// Where its command begins in `texts`; then come its values, then its depfile.
+    /// Where its command begins in `texts`; then come its values, its depfile and its directory.
     start: u32,
     command_end: u32,
     /// Where its values stand in `values`.
     values: (u32, u32),
     depfile_end: u32,
+    directory_end: u32,
     /// Where its patterns stand in `globs`, plus one; 0 for none.
     globs: u32,
     policy: Option<Policy>,
@@ -156,11 +224,7 @@ impl Project {
         self.path.clear();
         self.path.extend_from_slice(path);
         path::canonicalize(&mut self.path);
-        let relative = match self.path.strip_prefix(self.base.as_slice()) {
-            Some(relative) if !self.base.is_empty() && !relative.is_empty() => relative,
-            _ => &self.path,
-        };
-        Ok(self.graph.files.intern(relative))
+        Ok(self.graph.files.intern(below(&self.base, &self.path)))
     }
 
     /// The files of many paths with a separator between them, for instance a NUL; appended to `files`. An empty path at
@@ -235,10 +299,15 @@ impl Project {
     /// The file that a path names, if any target names it. For questions.
     #[must_use]
     pub fn lookup(&self, path: &[u8]) -> Option<FileId> {
+        self.graph.files.lookup(&self.relative(path))
+    }
+
+    /// A path as the project writes it: canonical, and below the base relative to that.
+    #[must_use]
+    pub fn relative(&self, path: &[u8]) -> Vec<u8> {
         let mut path = path.to_vec();
         path::canonicalize(&mut path);
-        let relative = path.strip_prefix(self.base.as_slice()).filter(|rest| !rest.is_empty());
-        self.graph.files.lookup(relative.filter(|_| !self.base.is_empty()).unwrap_or(&path))
+        below(&self.base, &path).to_vec()
     }
 
     /// What is meant where a question names nothing: the defaults, or one output of each target.
@@ -295,6 +364,17 @@ impl Project {
         &self.texts[start as usize..details.depfile_end as usize]
     }
 
+    /// The file of a name in a target's depfile.
+    fn discovered(&mut self, target: TargetId, name: &[u8]) -> Result<FileId, DescribeError> {
+        let details = self.targets[target.index()];
+        let directory = &self.texts[details.depfile_end as usize..details.directory_end as usize];
+        if directory.is_empty() || name.is_empty() || name.starts_with(b"/") {
+            return self.file(name);
+        }
+        let path = [directory, b"/", name].concat();
+        self.file(&path)
+    }
+
     /// The patterns of a target.
     #[must_use]
     pub fn globs(&self, target: TargetId) -> Option<&Globs> {
@@ -320,7 +400,8 @@ impl Project {
     fn has_room(&self, description: &Description<'_>) -> bool {
         let n_inputs = description.explicit.len() + description.implicit.len() + description.order_only.len();
         let values = description.values.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
-        let n_texts = description.command.len() + values + description.depfile.len();
+        let n_texts =
+            description.command.len() + values + description.depfile.len() + description.directory.len();
         let n_all = self.graph.n_inputs() + n_inputs;
         n_all < MOST && self.texts.len() + n_texts < MOST && self.targets.len() < MOST
     }
@@ -338,17 +419,19 @@ impl Project {
                 self.values.push(narrow(self.texts.len()));
             }
         }
-        let mut depfile = description.depfile.to_vec();
-        if !depfile.is_empty() {
-            path::canonicalize(&mut depfile);
+        if !description.depfile.is_empty() {
+            let depfile = self.relative(description.depfile);
+            self.texts.extend_from_slice(&depfile);
         }
-        self.texts.extend_from_slice(&depfile);
+        let depfile_end = narrow(self.texts.len());
+        self.texts.extend_from_slice(description.directory);
         self.globs.extend(globs);
         self.targets.push(Details {
             start,
             command_end,
             values: (first_value, narrow(self.values.len())),
-            depfile_end: narrow(self.texts.len()),
+            depfile_end,
+            directory_end: narrow(self.texts.len()),
             globs: if description.globs.is_empty() { 0 } else { narrow(self.globs.len()) },
             policy: description.policy,
         });
@@ -365,6 +448,17 @@ impl Project {
 
 /// How many entries a table may have: ids are 32 bits, and some stand for none.
 const MOST: usize = u32::MAX as usize - 16;
+
+/// A canonical path relative to the base, where it is that or below.
+fn below<'a>(base: &[u8], path: &'a [u8]) -> &'a [u8] {
+    if !path.is_empty() && base.strip_suffix(b"/") == Some(path) {
+        return b".";
+    }
+    match path.strip_prefix(base) {
+        Some(relative) if !base.is_empty() && !relative.is_empty() => relative,
+        _ => path,
+    }
+}
 
 fn check_path(path: &[u8]) -> Result<(), DescribeError> {
     if path.is_empty() {

@@ -82,6 +82,9 @@ pub(crate) struct Common {
     /// Keep nothing for the next check, and use nothing that was kept
     #[arg(long, global = true)]
     pub(crate) no_image: bool,
+    /// With compile commands: where no depfile says which headers a target uses, take it that there are none
+    #[arg(long, global = true)]
+    pub(crate) headers_unknown_is_fine: bool,
     #[command(flatten)]
     pub(crate) one: OneTarget,
     /// Where records of success are kept, relative to the build directory

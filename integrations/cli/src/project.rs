@@ -13,6 +13,7 @@ use upcheck::collect::Disk;
 use upcheck::project::{Checked, Description, Options};
 use upcheck::records::{Damage, DamageKind, Records};
 use upcheck::{FileId, Project, TargetId};
+use upcheck_graph::CompileOptions;
 
 /// A described project, and what is asked about.
 pub(crate) struct Described {
@@ -256,8 +257,16 @@ fn graph(common: &Common, project: &mut Project) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn compile_commands(_common: &Common, _disk: &dyn Disk, _project: &mut Project) -> Result<(), Trouble> {
-    Err(Trouble("not yet".into()))
+fn compile_commands(common: &Common, disk: &dyn Disk, project: &mut Project) -> Result<(), Trouble> {
+    let file = common.file.clone().unwrap_or_else(|| "compile_commands.json".into());
+    let bytes = read_input(common, &file)?;
+    let name = match file == Path::new("-") {
+        true => "standard input".into(),
+        false => common.directory.join(&file).to_string_lossy().into_owned(),
+    };
+    let options = CompileOptions { headers_unknown_is_fine: common.headers_unknown_is_fine };
+    upcheck_graph::read_compile_commands(&bytes, &name, b"", disk, project, options)?;
+    Ok(())
 }
 
 /// Reads a file that an option names, relative to the build directory, or standard input.

@@ -34,6 +34,8 @@ pub struct Summary {
     pub n_targets: usize,
     /// Entries that say what another one says, and were passed over. Only in `compile_commands.json`.
     pub n_repeated: usize,
+    /// Entries that make no file, and were passed over. Only in `compile_commands.json`.
+    pub n_without_output: usize,
 }
 
 /// Files up to this length are read at once, bytes.
@@ -88,7 +90,7 @@ pub fn read_slice(bytes: &[u8], name: &str, project: &mut Project) -> Result<Sum
     Ok(reader.finish())
 }
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What is filled while a graph is read.
 pub(crate) struct Reader<'p> {
@@ -123,7 +125,7 @@ impl<'p> Reader<'p> {
         if !self.defaults.is_empty() {
             self.project.set_defaults(self.defaults);
         }
-        Summary { n_targets: self.project.graph().n_targets() - self.n_before, n_repeated: 0 }
+        Summary { n_targets: self.project.graph().n_targets() - self.n_before, ..Summary::default() }
     }
 }
 

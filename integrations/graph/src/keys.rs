@@ -1,4 +1,4 @@
-//! The keys of an object: each at most once, and none that are not known.
+//! The keys of an object: each at most once, and mostly none that are not known.
 
 use serde::de::{self, DeserializeSeed, Deserializer, Visitor};
 use std::fmt;
@@ -8,12 +8,18 @@ pub(crate) struct Keys {
     known: &'static [&'static str],
     /// A bit for each.
     met: u32,
+    has_others: bool,
 }
 
 impl Keys {
     /// For an object that may have these keys, at most 32.
     pub(crate) fn new(known: &'static [&'static str]) -> Self {
-        Self { known, met: 0 }
+        Self { known, met: 0, has_others: false }
+    }
+
+    /// For an object that may have other keys, too, which are all read as "".
+    pub(crate) fn among_others(known: &'static [&'static str]) -> Self {
+        Self { has_others: true, ..Self::new(known) }
     }
 
     /// Whether a key was met.
@@ -39,6 +45,9 @@ impl Visitor<'_> for &mut Keys {
 
     fn visit_str<E: de::Error>(self, key: &str) -> Result<&'static str, E> {
         let Some(index) = self.known.iter().position(|&known| known == key) else {
+            if self.has_others {
+                return Ok("");
+            }
             return Err(E::custom(format!("unknown key {key:?}{}", did_you_mean(key, self.known))));
         };
         let bit = 1 << index;

@@ -19,12 +19,16 @@
 
 #![forbid(unsafe_code)]
 
+mod compile_commands;
+mod compiler;
 mod error;
 mod graph;
 mod keys;
 mod place;
 mod target;
 mod texts;
+mod words;
 
+pub use compile_commands::{CompileOptions, read_compile_commands};
 pub use error::Error;
 pub use graph::{Summary, read, read_file, read_slice};

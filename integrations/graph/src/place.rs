@@ -219,6 +219,12 @@ impl<R: Read> Window<R> {
 impl<R: Read> Read for Window<R> {
     #[inline]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        // The parser takes single bytes.
+        if let ([into], Some(&byte)) = (&mut *into, self.bytes.get(self.at)) {
+            *into = byte;
+            self.at += 1;
+            return Ok(1);
+        }
         if self.at == self.bytes.len() && !self.refill() {
             return match &self.failure {
                 Some(error) => Err(error.kind().into()),

@@ -141,6 +141,7 @@ impl Reader<'_> {
             globs: &globs,
             policy: draft.policy,
             phony: draft.phony,
+            ..Description::default()
         };
         match project.add(&description) {
             Ok(_) => Ok(()),
