@@ -8,8 +8,8 @@ mod during;
 
 use describe::{Desc, Process, Running, lines};
 use tempfile::TempDir;
-use upcheck::{Mtime, Policy};
 use upcheck::collect::MemoryDisk;
+use upcheck::{Mtime, Policy};
 
 /// A second, in nanoseconds.
 const S: Mtime = 1_000_000_000;
