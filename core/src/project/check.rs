@@ -30,6 +30,8 @@ pub struct Checked {
     pub snapshot: Snapshot,
     /// How many files' content was read because their stamps did not tell.
     pub n_contents: usize,
+    /// What was looked at; `None` where the answer rests on more than how these files look.
+    pub(super) plan: Option<Plan>,
     history: History,
     requests: Vec<FileId>,
 }
@@ -80,15 +82,21 @@ impl Project {
         requests: &[FileId],
         options: Options,
     ) -> Result<Checked, ProjectError> {
-        let Described { history, wanted, names } = described;
+        let Described { history, wanted, names, rests_on_more } = described;
         let plan = Plan::new(&self.graph.files, wanted);
         let mut snapshot = collect(disk, &plan, options.threads);
         for (file, stat) in names {
             snapshot.set_stat(file, stat);
         }
         let n_contents = self.read_contents(disk, &history, &mut snapshot, options.threads);
-        let mut checked =
-            Checked { report: Report::default(), snapshot, n_contents, history, requests: requests.to_vec() };
+        let mut checked = Checked {
+            report: Report::default(),
+            snapshot,
+            n_contents,
+            plan: (!rests_on_more).then_some(plan),
+            history,
+            requests: requests.to_vec(),
+        };
         let report = {
             let decision = checked.decision(self)?;
             self.refuse_missing(&decision, &checked.snapshot, requests)?;
@@ -188,6 +196,8 @@ pub(super) struct Described {
     pub(super) wanted: Vec<FileId>,
     /// What takes the place of a stat for names that are no files: when their last success ended.
     names: Vec<(FileId, Stat)>,
+    /// Whether patterns were expanded or depfiles read.
+    rests_on_more: bool,
 }
 
 /// Describes target after target, from what is asked about to what that needs.
@@ -212,7 +222,12 @@ impl<'a> Describer<'a> {
         records: Option<&'a Records>,
         threads: usize,
     ) -> Self {
-        let described = Described { history: History::default(), wanted: Vec::new(), names: Vec::new() };
+        let described = Described {
+            history: History::default(),
+            wanted: Vec::new(),
+            names: Vec::new(),
+            rests_on_more: false,
+        };
         let files = vec![0; records.map_or(0, Records::n_paths)];
         Self {
             project,
@@ -266,6 +281,7 @@ impl<'a> Describer<'a> {
         let matches = self.project.expand_globs(self.disk, target, self.threads, |file, errno| {
             differences.push(Reason::Unreadable { path: file, errno });
         });
+        self.described.rests_on_more |= self.project.globs(target).is_some();
         let rule = match self.by_times {
             true => Rule::Newer,
             false => self.project.rule(target, self.records.is_some()),
@@ -296,6 +312,7 @@ impl<'a> Describer<'a> {
             return history.set_discovered_unknown(target, Unknown::Broken { message });
         }
         let depfile = self.project.depfile(target).to_vec();
+        self.described.rests_on_more |= !depfile.is_empty();
         if !depfile.is_empty() {
             match read_depfile(self.disk, &depfile) {
                 Ok(names) => {

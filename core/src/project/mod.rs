@@ -82,10 +82,12 @@ mod digests;
 mod error;
 mod inputs;
 mod look;
+mod settled;
 
 pub use build::{Begun, Committed};
 pub use check::{Checked, Options};
 pub use error::{DescribeError, ProjectError};
+pub use settled::{Settled, Sources, StillFresh};
 
 use crate::content::DigestCache;
 use crate::globs::Globs;
