@@ -11,7 +11,7 @@
 //! them executable. So nobody sees who writes into an input, and writes back what was there, and its time, while it
 //! is being used; nor who does that within one tick of the clock in which the build began.
 
-use super::check::{DEPFILE, read_depfile};
+use super::check::{DEPFILE, NUMBER, read_depfile};
 use super::look::{Moment, Seen, look};
 use super::{Options, Project, ProjectError};
 use crate::collect::Disk;
@@ -20,7 +20,7 @@ use crate::files::FileTable;
 use crate::history::{Rule, Unknown};
 use crate::ids::{FileId, TargetId};
 use crate::policy::Policy;
-use crate::records::{Entry, NewEntry, ROLE_DISCOVERED, ROLE_INPUT, ROLE_OUTPUT, Records};
+use crate::records::{Entry, NewEntry, ROLE_DISCOVERED, ROLE_INPUT, ROLE_OUTPUT, Records, random};
 use crate::snapshot::{Meta, Mtime, Stat};
 use crate::state::FileState;
 use std::collections::{HashMap, HashSet};
@@ -34,6 +34,8 @@ pub struct Begun {
 struct Build {
     target: TargetId,
     began: Mtime,
+    /// Its number on record: no other build has it.
+    number: u64,
     /// Inputs as they were then; discovered ones are those of the last success.
     files: Vec<(FileId, u32, FileState)>,
 }
@@ -41,7 +43,8 @@ struct Build {
 /// Builds that were recorded as successes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// Inputs that changed since the build began, or may have, so that their targets are stale again: each with its
+    /// Files that leave it open what the targets were made from, so that these are stale again: inputs that changed since
+    /// the build began, or may have; an output that another build of the same target may have written. Each with its
     /// target.
     pub doubtful: Vec<(TargetId, FileId)>,
 }
@@ -95,7 +98,7 @@ impl Project {
         let mut begun = Begun { builds: Vec::with_capacity(lists.len()) };
         for (target, inputs) in lists {
             let files = inputs.into_iter().map(|(file, role)| (file, role, state(file))).collect();
-            begun.builds.push(Build { target, began, files });
+            begun.builds.push(Build { target, began, number: random(), files });
         }
         self.append(records, &begun.builds, None)?;
         Ok(begun)
@@ -112,7 +115,7 @@ impl Project {
                 .iter()
                 .filter_map(|row| Some((self.file(records.path(row.path)).ok()?, row.role, row.state)));
             let files = files.collect();
-            builds.push(Build { target, began: entry.began, files });
+            builds.push(Build { target, began: entry.began, number: number(&entry), files });
         }
         Begun { builds }
     }
@@ -158,6 +161,7 @@ impl Project {
             context.add_discovered(build, &found, clock, &mut committed);
             context.add_outputs(build)?;
         }
+        self.disown_overtaken(records, &mut begun, &mut committed)?;
         self.append(records, &begun.builds, Some(seen.moment.time))?;
         Ok(committed)
     }
@@ -182,6 +186,31 @@ impl Project {
             }
         }
         all
+    }
+
+    /// Somebody else began to build the same target, or the store is another one. Whose output it is nobody knows, now or
+    /// when the other one ends, so neither build counts.
+    fn disown_overtaken(
+        &self,
+        records: &mut Records,
+        begun: &mut Begun,
+        committed: &mut Committed,
+    ) -> Result<(), ProjectError> {
+        records.refresh()?;
+        let is_last = |build: &Build| {
+            let entry = records.entry(self.graph.name(build.target));
+            entry.is_some_and(|entry| entry.ended.is_none() && number(&entry) == build.number)
+        };
+        let (last, mut overtaken): (Vec<_>, Vec<_>) = begun.builds.drain(..).partition(is_last);
+        begun.builds = last;
+        if overtaken.is_empty() {
+            return Ok(());
+        }
+        for build in &mut overtaken {
+            build.number = random();
+            committed.doubtful.extend(self.graph.outputs(build.target).first().map(|&file| (build.target, file)));
+        }
+        self.append(records, &overtaken, None)
     }
 
     /// What appeared during a build and matches a pattern may have been an input, and be gone by the next check.
@@ -247,11 +276,8 @@ impl Project {
 
     /// What stands for the state of a name that is no file: which success of its target there was.
     fn state_of_name(&self, records: &Records, file: FileId) -> FileState {
-        let ended = records.entry(self.graph.files.path(file)).and_then(|entry| entry.ended);
-        match ended {
-            Some(mtime) => FileState::new(Stat::Present(Meta { mtime, ..Meta::default() }), None, false),
-            None => FileState::UNKNOWN,
-        }
+        let entry = records.entry(self.graph.files.path(file));
+        entry.map_or(FileState::UNKNOWN, |entry| FileState::new(stat_of_success(&entry), None, false))
     }
 
     /// Takes over the digests that a record has for stamps which prove something.
@@ -298,6 +324,7 @@ impl Project {
             if !depfile.is_empty() {
                 all.push((DEPFILE, depfile));
             }
+            all.push((NUMBER, bytemuck::bytes_of(&build.number)));
             values.push(all);
         }
         let entries: Vec<NewEntry<'_>> = builds
@@ -317,6 +344,19 @@ impl Project {
         records.append(&entries)?;
         Ok(())
     }
+}
+
+/// The number of the build that an entry is about; 0 if it has none.
+fn number(entry: &Entry<'_>) -> u64 {
+    let value = entry.values().find(|(name, _)| *name == NUMBER);
+    value.and_then(|(_, bytes)| bytes.try_into().ok()).map_or(0, u64::from_ne_bytes)
+}
+
+/// What takes the place of a stat for the name of a target without outputs: which of its builds was the last, and that
+/// it succeeded. Times would not tell two of them that succeed within a tick.
+pub(super) fn stat_of_success(entry: &Entry<'_>) -> Stat {
+    let inode = number(entry);
+    entry.ended.map_or(Stat::Unknown, |mtime| Stat::Present(Meta { mtime, inode, ..Meta::default() }))
 }
 
 /// After a command: what it left.

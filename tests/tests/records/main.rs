@@ -5,6 +5,8 @@
 
 mod describe;
 mod during;
+mod names;
+mod overlap;
 
 use describe::{Desc, Process, Running, lines};
 use tempfile::TempDir;
