@@ -13,7 +13,7 @@
 
 use super::check::{DEPFILE, NUMBER, read_depfile};
 use super::look::{Moment, Seen, look};
-use super::{Options, Project, ProjectError};
+use super::{CommonValues, Options, Project, ProjectError};
 use crate::collect::Disk;
 use crate::decide::is_same_stamp;
 use crate::files::FileTable;
@@ -24,6 +24,7 @@ use crate::records::{Entry, NewEntry, ROLE_DISCOVERED, ROLE_INPUT, ROLE_OUTPUT, 
 use crate::snapshot::{Meta, Mtime, Stat};
 use crate::state::FileState;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Builds that began. They are on record as interrupted until they are committed.
 #[must_use = "a build that is never committed counts as interrupted"]
@@ -36,8 +37,17 @@ struct Build {
     began: Mtime,
     /// Its number on record: no other build has it.
     number: u64,
+    described: Described,
     /// Inputs as they were then; discovered ones are those of the last success.
     files: Vec<(FileId, u32, FileState)>,
+}
+
+/// What was described when a build began: that is what made its outputs, whatever is described when it ends.
+enum Described {
+    /// What the project says of the target, which does not change, and the values of all targets, which may.
+    Here(Arc<CommonValues>),
+    /// What is on record.
+    Elsewhere { command_hash: u64, command: Vec<u8>, values: Vec<(Vec<u8>, Vec<u8>)> },
 }
 
 /// Builds that were recorded as successes.
@@ -98,7 +108,8 @@ impl Project {
         let mut begun = Begun { builds: Vec::with_capacity(lists.len()) };
         for (target, inputs) in lists {
             let files = inputs.into_iter().map(|(file, role)| (file, role, state(file))).collect();
-            begun.builds.push(Build { target, began, number: random(), files });
+            let described = Described::Here(Arc::clone(&self.common_values));
+            begun.builds.push(Build { target, began, number: random(), described, files });
         }
         self.append(records, &begun.builds, None)?;
         Ok(begun)
@@ -115,9 +126,22 @@ impl Project {
                 .iter()
                 .filter_map(|row| Some((self.file(records.path(row.path)).ok()?, row.role, row.state)));
             let files = files.collect();
-            builds.push(Build { target, began: entry.began, number: number(&entry), files });
+            let (began, number, described) =
+                (entry.began, number(&entry), self.described_elsewhere(target, &entry));
+            builds.push(Build { target, began, number, described, files });
         }
         Begun { builds }
+    }
+
+    fn described_elsewhere(&self, target: TargetId, entry: &Entry<'_>) -> Described {
+        // Who began without saying which command may say so now.
+        let (command_hash, command) = match entry.command {
+            b"" => (self.command_hash(target), self.command(target)),
+            command => (entry.command_hash, command),
+        };
+        let values = entry.values().filter(|(name, _)| *name != NUMBER);
+        let values = values.map(|(name, value)| (name.to_vec(), value.to_vec())).collect();
+        Described::Elsewhere { command_hash, command: command.to_vec(), values }
     }
 
     /// Says that builds succeeded. Outputs and depfiles are looked at and put on record.
@@ -208,7 +232,9 @@ impl Project {
         }
         for build in &mut overtaken {
             build.number = random();
-            committed.doubtful.extend(self.graph.outputs(build.target).first().map(|&file| (build.target, file)));
+            committed
+                .doubtful
+                .extend(self.graph.outputs(build.target).first().map(|&file| (build.target, file)));
         }
         self.append(records, &overtaken, None)
     }
@@ -319,26 +345,37 @@ impl Project {
             let path =
                 |&(file, role, state): &(FileId, u32, FileState)| (self.graph.files.path(file), role, state);
             rows.push(build.files.iter().map(path).collect::<Vec<_>>());
-            let mut all: Vec<(&[u8], &[u8])> = self.values(build.target).collect();
-            let depfile = self.depfile(build.target);
-            if !depfile.is_empty() {
-                all.push((DEPFILE, depfile));
-            }
+            let mut all: Vec<(&[u8], &[u8])> = match &build.described {
+                Described::Here(common) => {
+                    let depfile = Some(self.depfile(build.target)).filter(|depfile| !depfile.is_empty());
+                    let depfile = depfile.map(|depfile| (DEPFILE, depfile));
+                    self.values_with(build.target, common).chain(depfile).collect()
+                }
+                Described::Elsewhere { values, .. } => {
+                    values.iter().map(|(name, value)| (&name[..], &value[..])).collect()
+                }
+            };
             all.push((NUMBER, bytemuck::bytes_of(&build.number)));
             values.push(all);
         }
         let entries: Vec<NewEntry<'_>> = builds
             .iter()
             .zip(rows.iter().zip(&values))
-            .map(|(build, (files, values))| NewEntry {
-                name: self.graph.name(build.target),
-                began: build.began,
-                ended,
-                moment: ended.unwrap_or(build.began),
-                command_hash: self.command_hash(build.target),
-                command: self.command(build.target),
-                values,
-                files,
+            .map(|(build, (files, values))| {
+                let (command_hash, command) = match &build.described {
+                    Described::Here(_) => (self.command_hash(build.target), self.command(build.target)),
+                    Described::Elsewhere { command_hash, command, .. } => (*command_hash, &command[..]),
+                };
+                NewEntry {
+                    name: self.graph.name(build.target),
+                    began: build.began,
+                    ended,
+                    moment: ended.unwrap_or(build.began),
+                    command_hash,
+                    command,
+                    values,
+                    files,
+                }
             })
             .collect();
         records.append(&entries)?;

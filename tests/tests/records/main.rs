@@ -4,14 +4,15 @@
 //! `UPCHECK_CASES` sets how many random worlds are tried.
 
 mod describe;
+mod described;
 mod during;
 mod names;
 mod overlap;
 
 use describe::{Desc, Process, Running, lines};
 use tempfile::TempDir;
-use upcheck::{Mtime, Policy};
 use upcheck::collect::MemoryDisk;
+use upcheck::{Mtime, Policy};
 
 /// A second, in nanoseconds.
 const S: Mtime = 1_000_000_000;
