@@ -464,7 +464,8 @@ impl After<'_> {
         let Some(place) = self.table.lookup(path) else { return FileState::UNKNOWN };
         let state = self.states[place.index()];
         let Stat::Present(meta) = self.seen.stat(place) else { return FileState::UNKNOWN };
-        if !clock.at(began).is_racy(meta) {
+        // With a clock that was set back meanwhile stamps say nothing of before and after.
+        if clock.time >= began && !clock.at(began).is_racy(meta) {
             return state;
         }
         // Its stamp is as young as the build. But perhaps another target made it, and that had ended by then.

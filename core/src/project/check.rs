@@ -1,6 +1,7 @@
 //! Asking: which targets of a project are stale.
 
 use super::build::stat_of_success;
+use super::digests::Newest;
 use super::{Project, ProjectError};
 use crate::collect::{Disk, collect};
 use crate::decide::{Decision, Mode, Stop, wants_content};
@@ -118,7 +119,11 @@ impl Project {
             })
             .collect();
         let n_before = digests.n_read;
-        let contents = digests.of(disk, &to_read, threads);
+        let newest = match to_read.is_empty() {
+            true => Newest::default(),
+            false => Newest::of(graph.files.ids().map(|file| snapshot.stat(file))),
+        };
+        let contents = digests.of(disk, &to_read, threads, |meta| newest.is_older(meta));
         for (&(file, ..), content) in to_read.iter().zip(contents) {
             snapshot.set_content(file, content);
         }

@@ -3,6 +3,7 @@
 //!
 //! `UPCHECK_CASES` sets how many random worlds are tried.
 
+mod clocks;
 mod describe;
 mod described;
 mod during;
