@@ -1,5 +1,7 @@
 //! Asking: which targets of a project are stale.
 
+use super::build::stat_of_success;
+use super::digests::Newest;
 use super::{Project, ProjectError};
 use crate::collect::{Disk, collect};
 use crate::decide::{Decision, Mode, Stop, wants_content};
@@ -38,6 +40,8 @@ pub struct Checked {
 
 /// The name under which a record holds the depfile that it was made with. No value of a caller has a NUL in its name.
 pub(super) const DEPFILE: &[u8] = b"\0depfile";
+/// The same for the number of the build that an entry is about.
+pub(super) const NUMBER: &[u8] = b"\0number";
 
 impl Project {
     /// Says which targets are stale among those that `requests` need, and why. Nothing is written. `records` is what
@@ -123,7 +127,11 @@ impl Project {
             })
             .collect();
         let n_before = digests.n_read;
-        let contents = digests.of(disk, &to_read, threads);
+        let newest = match to_read.is_empty() {
+            true => Newest::default(),
+            false => Newest::of(graph.files.ids().map(|file| snapshot.stat(file))),
+        };
+        let contents = digests.of(disk, &to_read, threads, |meta| newest.is_older(meta));
         for (&(file, ..), content) in to_read.iter().zip(contents) {
             snapshot.set_content(file, content);
         }
@@ -338,16 +346,15 @@ impl<'a> Describer<'a> {
         mut differences: Vec<Reason>,
     ) {
         let Some(&output) = self.project.graph.outputs(target).first() else { return };
-        let Some(ended) = entry.ended else {
+        if entry.ended.is_none() {
             differences.push(Reason::Interrupted { output, began: entry.began });
             let history = &mut self.described.history;
             history.set_discovered_inputs(target, matches.iter().copied(), None);
             return history.set_success(target, differences, [], []);
-        };
+        }
         if self.project.graph.flags(target).name_only {
             // It has no file, but who uses it has to know which of its successes he saw.
-            let stat = Stat::Present(Meta { mtime: ended, ..Meta::default() });
-            self.described.names.push((output, stat));
+            self.described.names.push((output, stat_of_success(entry)));
         }
         let hash = self.project.command_hash(target);
         // Who describes a target without its command says nothing about it.
@@ -388,7 +395,7 @@ impl<'a> Describer<'a> {
         let mut names: Vec<&[u8]> = recorded.keys().chain(now.keys()).copied().collect();
         names.sort_unstable();
         names.dedup();
-        for name in names.into_iter().filter(|name| *name != DEPFILE) {
+        for name in names.into_iter().filter(|name| ![DEPFILE, NUMBER].contains(name)) {
             let (recorded, value) = (recorded.get(name).copied(), now.get(name).copied());
             if recorded != value {
                 let (recorded, value) = (recorded.map(Into::into), value.map(Into::into));

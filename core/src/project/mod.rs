@@ -97,6 +97,7 @@ use crate::path;
 use crate::policy::Policy;
 use digests::Digests;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a caller hands in for one target. All slices are copied.
 #[derive(Clone, Copy, Debug, Default)]
@@ -130,6 +131,9 @@ pub struct Description<'a> {
     pub phony: bool,
 }
 
+/// Names and values that all targets depend on.
+type CommonValues = BTreeMap<Vec<u8>, Vec<u8>>;
+
 /// Targets, described by their builder.
 #[derive(Default)]
 pub struct Project {
@@ -145,7 +149,7 @@ pub struct Project {
     defaults: Vec<FileId>,
     policy: Option<Policy>,
     /// What every target depends on beside files, by name.
-    common_values: BTreeMap<Vec<u8>, Vec<u8>>,
+    common_values: Arc<CommonValues>,
     /// The directory that relative paths start from, absolute and with a `/` at its end; empty where nobody said.
     base: Vec<u8>,
     path: Vec<u8>,
@@ -203,7 +207,7 @@ impl Project {
     /// Sets names and values that every target depends on, unless it has its own value of that name: what is the same for
     /// all is kept once. It holds for targets that were added before, too.
     pub fn set_values(&mut self, values: BTreeMap<Vec<u8>, Vec<u8>>) {
-        self.common_values = values;
+        self.common_values = Arc::new(values);
     }
 
     /// Sets the targets that are meant where a question names none. Without any, all targets are meant.
@@ -330,8 +334,17 @@ impl Project {
 
     /// The names and values that a target depends on, sorted by name: its own, and those of all targets.
     pub fn values(&self, target: TargetId) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.values_with(target, &self.common_values)
+    }
+
+    /// The same, had these been the values of all targets.
+    fn values_with<'a>(
+        &'a self,
+        target: TargetId,
+        common: &'a CommonValues,
+    ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let mut own = self.own_values(target).peekable();
-        let mut common = self.common_values.iter().peekable();
+        let mut common = common.iter().peekable();
         std::iter::from_fn(move || {
             let Some(&(name, _)) = own.peek() else {
                 return common.next().map(|(name, value)| (name.as_slice(), value.as_slice()));
