@@ -510,8 +510,10 @@ impl Project {
         let Some(globs) = self.globs(target) else { return Vec::new() };
         let found = globs.expand(disk, threads);
         let outputs: Vec<FileId> = self.graph.outputs(target).to_vec();
+        let depfile = self.depfile(target).to_vec();
         let mut files = Vec::with_capacity(found.len());
-        for path in found.paths() {
+        // What the command writes is no input, whatever the pattern.
+        for path in found.paths().filter(|path| *path != depfile) {
             files.extend(self.file(path).ok().filter(|file| !outputs.contains(file)));
         }
         for (directory, errno) in found.trouble() {

@@ -5,104 +5,142 @@ use crate::exit::Exit;
 use crate::json;
 use crate::ninja;
 use crate::project::{describe, options, read_records, trouble};
-use crate::run::{Trouble, bytes_of, open, print, warn};
+use crate::run::{Trouble, bytes_of, open, print};
 use crate::text::{BOLD, FRESH, STALE, plural};
 use crate::words;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use serde_json::{Map, Value, json};
 use std::io::{self, Read, Write};
-use std::path::Path;
-use upcheck::{Affected, FileId, Graph, path};
+use std::path::{Path, PathBuf};
+use upcheck::{Affected, Graph, path};
 
 /// The name and version of the format; see `docs/schema/affected.json`.
 pub(crate) const SCHEMA: &str = "upcheck.affected/1";
 
-/// A file that was asked about, by the names that a description may have for it.
+/// A file that was asked about.
 struct Asked {
     /// As it was given.
     given: Vec<u8>,
-    absolute: Vec<u8>,
-    /// Relative to the build directory.
-    relative: Vec<u8>,
+    /// The names that a description may have for it, the most likely one first.
+    names: Vec<Vec<u8>>,
+}
+
+/// What would become of what was asked about.
+struct Found<'a> {
+    targets: Vec<Affected>,
+    /// Files that nothing depends on.
+    unknown: Vec<&'a Asked>,
+    /// Whether the description would change, and with it perhaps anything.
+    description: bool,
 }
 
 /// Answers `affected`.
 pub(crate) fn affected(common: &Common, args: &AffectedArgs) -> Result<Exit, Trouble> {
+    let wants_list = args.files.iter().filter(|file| *file == "-").count();
+    let lists = [&common.file, &common.one.inputs_from].into_iter().flatten();
+    if wants_list + lists.filter(|file| *file == Path::new("-")).count() > 1 {
+        return Err(Trouble("standard input can only be one thing: `-` is there twice".into()));
+    }
     let asked = asked(common, args)?;
     let disk = open(common)?;
     if common.is_project() {
         let mut described = describe(common, &disk, &[], &[])?;
         let records = read_records(common, &described.store)?;
-        let paths: Vec<&[u8]> = asked.iter().map(|asked| name_in(described.project.graph(), asked)).collect();
+        let project = &described.project;
+        let is_known = |name: &[u8]| {
+            let matches = |target| project.globs(target).is_some_and(|globs| globs.matches(name));
+            project.lookup(name).is_some() || project.graph().targets().any(matches)
+        };
+        let sources = sources(common);
+        let description = asked.iter().any(|asked| asked.names.iter().any(|name| sources.contains(name)));
+        let paths: Vec<&[u8]> = asked.iter().map(|asked| asked.name(is_known)).collect();
         let (found, unknown) = described.project.affected(&disk, records.as_ref(), &paths, options(common));
-        let unknown: Vec<_> = unknown.into_iter().map(|position| &asked[position]).collect();
-        return answer(common, args, described.project.graph(), &found, &unknown);
+        let graph = described.project.graph();
+        let unknown = unknown.into_iter().map(|position| &asked[position]);
+        let unknown = unknown.filter(|asked| !asked.names.iter().any(|name| sources.contains(name)));
+        let found = Found { targets: without_phony(graph, &found), unknown: unknown.collect(), description };
+        return answer(common, args, graph, &found);
     }
     let build = ninja::describe_all(common, &disk)?;
     let graph = build.graph();
-    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    let (mut known, mut unknown, mut description) = (Vec::new(), Vec::new(), false);
     for asked in &asked {
-        match graph.files.lookup(name_in(graph, asked)) {
+        let is_source = build.sources().any(|source| asked.names.iter().any(|name| name == source));
+        description |= is_source;
+        match graph.files.lookup(asked.name(|name| graph.files.lookup(name).is_some())) {
             Some(file) => known.push(file),
+            None if is_source => {}
             None => unknown.push(asked),
         }
     }
-    let found = upcheck::affected(graph, build.history(), &known);
-    answer(common, args, graph, &found, &unknown)
+    let targets = without_phony(graph, &upcheck::affected(graph, build.history(), &known));
+    let makes_manifest = |found: &Affected| {
+        build.manifest_file().is_some_and(|manifest| graph.outputs(found.target).contains(&manifest))
+    };
+    description |= targets.iter().any(makes_manifest);
+    answer(common, args, graph, &Found { targets, unknown, description })
 }
 
-fn answer(
-    common: &Common,
-    args: &AffectedArgs,
-    graph: &Graph,
-    found: &[Affected],
-    unknown: &[&Asked],
-) -> Result<Exit, Trouble> {
-    let targets: Vec<_> = found.iter().filter(|found| !graph.flags(found.target).phony).copied().collect();
+fn without_phony(graph: &Graph, found: &[Affected]) -> Vec<Affected> {
+    found.iter().filter(|found| !graph.flags(found.target).phony).copied().collect()
+}
+
+fn answer(common: &Common, args: &AffectedArgs, graph: &Graph, found: &Found<'_>) -> Result<Exit, Trouble> {
     if !args.quiet {
         print(common, |out| match common.format {
-            Format::Text => text(out, graph, &targets, unknown),
+            Format::Text => text(out, graph, found),
             Format::Json => {
-                let list = targets.iter().map(|found| target(graph, found));
-                json::object(out, head(common, &targets), "targets", list, tail(&targets, unknown))
+                let list = found.targets.iter().map(|found| target(graph, found));
+                json::object(out, head(common, found), "targets", list, tail(found))
             }
             Format::Jsonl => {
-                targets.iter().try_for_each(|found| writeln!(out, "{}", target(graph, found)))?;
-                let mut last = head(common, &targets);
-                last.extend(tail(&targets, unknown));
+                found.targets.iter().try_for_each(|found| writeln!(out, "{}", target(graph, found)))?;
+                let mut last = head(common, found);
+                last.extend(tail(found));
                 writeln!(out, "{}", Value::Object(last))
             }
         })?;
     }
-    Ok(if targets.is_empty() { Exit::Fresh } else { Exit::Stale })
+    Ok(if found.is_fresh() { Exit::Fresh } else { Exit::Stale })
 }
 
-fn text(out: &mut dyn Write, graph: &Graph, targets: &[Affected], unknown: &[&Asked]) -> io::Result<()> {
-    if targets.is_empty() {
-        writeln!(out, "{FRESH}nothing{FRESH:#} would go stale")?;
-    } else {
+impl Found<'_> {
+    /// Whether nothing would go stale. Nobody knows what another description says.
+    fn is_fresh(&self) -> bool {
+        self.targets.is_empty() && !self.description
+    }
+}
+
+fn text(out: &mut dyn Write, graph: &Graph, found: &Found<'_>) -> io::Result<()> {
+    let Found { targets, unknown, description } = found;
+    if *description {
+        writeln!(
+            out,
+            "{STALE}The description itself would change{STALE:#}: only then can be told what else goes stale."
+        )?;
+    }
+    if !targets.is_empty() {
         let n_targets = plural(targets.len(), "target");
-        writeln!(out, "{STALE}{n_targets}{STALE:#} would go stale")?;
-        let mut by_file: BTreeMap<FileId, usize> = BTreeMap::new();
-        for found in targets {
-            *by_file.entry(found.because).or_default() += 1;
-        }
-        writeln!(out)?;
+        writeln!(out, "{STALE}{n_targets}{STALE:#} would go stale\n")?;
         for found in targets {
             let name = words::bytes(graph.name(found.target));
             writeln!(out, "{BOLD}{name}{BOLD:#}  because of {}", words::path(graph, found.because))?;
         }
+    } else if !description {
+        writeln!(out, "{FRESH}nothing{FRESH:#} would go stale")?;
     }
-    if !unknown.is_empty() {
-        let (first, n_more) = (words::bytes(&unknown[0].given), unknown.len() - 1);
-        let more = if n_more > 0 { format!(" and {}", plural(n_more, "more file")) } else { String::new() };
+    if let Some(first) = unknown.first() {
+        let first = words::bytes(&first.given);
+        let more = match unknown.len() - 1 {
+            0 => String::new(),
+            n => format!(" and {}", plural(n, "more file")),
+        };
         writeln!(out, "\nNothing depends on {first}{more}, as far as the description tells.")?;
     }
     Ok(())
 }
 
-fn head(common: &Common, targets: &[Affected]) -> Map<String, Value> {
-    json::head(common.origin(), SCHEMA, targets.is_empty())
+fn head(common: &Common, found: &Found<'_>) -> Map<String, Value> {
+    json::head(common.origin(), SCHEMA, found.is_fresh())
 }
 
 fn target(graph: &Graph, found: &Affected) -> Value {
@@ -113,7 +151,8 @@ fn target(graph: &Graph, found: &Affected) -> Value {
     Value::Object(object)
 }
 
-fn tail(targets: &[Affected], unknown: &[&Asked]) -> Map<String, Value> {
+fn tail(found: &Found<'_>) -> Map<String, Value> {
+    let Found { targets, unknown, description } = found;
     let mut tail = Map::new();
     let file = |asked: &&Asked| {
         let mut object = Map::new();
@@ -121,43 +160,132 @@ fn tail(targets: &[Affected], unknown: &[&Asked]) -> Map<String, Value> {
         Value::Object(object)
     };
     tail.insert("unknown".into(), unknown.iter().map(file).collect());
-    tail.insert("summary".into(), serde_json::json!({ "targets": targets.len(), "unknown": unknown.len() }));
+    let summary = json!({ "targets": targets.len(), "unknown": unknown.len(), "description": description });
+    tail.insert("summary".into(), summary);
     tail
+}
+
+/// The names of the files that a project is described in, from its directory and absolute.
+fn sources(common: &Common) -> Vec<Vec<u8>> {
+    let described_in = match common.origin() {
+        "graph" => common.file.clone().or(Some("graph.json".into())),
+        "compile-commands" => common.file.clone().or(Some("compile_commands.json".into())),
+        _ => common.one.inputs_from.clone(),
+    };
+    let Some(file) = described_in.filter(|file| file != Path::new("-")) else { return Vec::new() };
+    let mut sources = Vec::new();
+    for directory in places(&common.directory) {
+        sources.extend(names(&bytes_of(file.clone().into_os_string()), &[directory.clone()], &[directory]));
+    }
+    sources
 }
 
 /// The files that were asked about.
 fn asked(common: &Common, args: &AffectedArgs) -> Result<Vec<Asked>, Trouble> {
-    let canonical = |path: &Path| {
-        std::fs::canonicalize(path)
-            .map(|path| bytes_of(path.into_os_string()))
-            .map_err(|error| trouble("finding", path, &error))
-    };
-    let base = canonical(args.base.as_deref().unwrap_or(Path::new(".")))?;
-    let build_dir = canonical(&common.directory)?;
-    let mut names = Vec::new();
+    let base = args.base.as_deref().unwrap_or(Path::new("."));
+    for directory in [base, &common.directory] {
+        std::fs::canonicalize(directory).map_err(|error| trouble("finding", directory, &error))?;
+    }
+    let (bases, build_dirs) = (places(base), places(&common.directory));
+    let mut given = Vec::new();
     for file in &args.files {
         if file != "-" {
-            names.push(bytes_of(file.clone()));
+            given.push(bytes_of(file.clone()));
             continue;
         }
         let mut list = Vec::new();
         let read = std::io::stdin().lock().read_to_end(&mut list);
         read.map_err(|error| trouble("reading", Path::new("-"), &error))?;
-        let separator = if common.one.null { 0 } else { b'\n' };
-        names.extend(
-            list.split(|&byte| byte == separator).filter(|name| !name.is_empty()).map(<[u8]>::to_vec),
-        );
+        match common.one.null {
+            true => given.extend(list.split(|&byte| byte == 0).map(<[u8]>::to_vec)),
+            false => given.extend(list.split(|&byte| byte == b'\n').map(unquoted)),
+        }
+        // What stands behind the last separator, and lines without anything.
+        given.retain(|name| !name.is_empty());
     }
-    if names.iter().any(Vec::is_empty) {
-        warn(common, &["an empty name names no file".into()]);
+    if given.iter().any(Vec::is_empty) {
+        return Err(Trouble("a path is empty".into()));
     }
-    let asked = names.into_iter().filter(|name| !name.is_empty()).map(|given| {
-        let mut absolute = if given[0] == b'/' { given.clone() } else { [&base, &b"/"[..], &given].concat() };
-        path::canonicalize(&mut absolute);
-        let relative = relative(&absolute, &build_dir);
-        Asked { given, absolute, relative }
+    if let Some(name) = given.iter().find(|name| name.contains(&0)) {
+        return Err(Trouble(format!("the path {:?} has a NUL in it", String::from_utf8_lossy(name))));
+    }
+    let asked = |given: Vec<u8>| Asked { names: names(&given, &bases, &build_dirs), given };
+    Ok(given.into_iter().map(asked).collect())
+}
+
+impl Asked {
+    /// The first of its names that is known, else the most likely one.
+    fn name(&self, is_known: impl Fn(&[u8]) -> bool) -> &[u8] {
+        self.names.iter().find(|name| is_known(name)).unwrap_or(&self.names[0])
+    }
+}
+
+/// A directory's absolute paths: without links, and as the shell calls it, which is what a description may have.
+fn places(directory: &Path) -> Vec<Vec<u8>> {
+    let mut places = Vec::new();
+    let canonical = std::fs::canonicalize(directory).ok();
+    let shell = std::env::var_os("PWD").map(PathBuf::from);
+    // The variable may be that of somebody who is elsewhere.
+    let shell = shell.filter(|shell| {
+        shell.is_absolute() && std::fs::canonicalize(shell.join(directory)).ok() == canonical
     });
-    Ok(asked.collect())
+    for place in [canonical.clone(), shell.map(|shell| shell.join(directory))].into_iter().flatten() {
+        let mut place = bytes_of(place.into_os_string());
+        path::canonicalize(&mut place);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// What a file may be called in the description of a build: relative to its directory, then absolute.
+fn names(given: &[u8], bases: &[Vec<u8>], build_dirs: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut absolute = Vec::new();
+    match given[0] {
+        b'/' => absolute.push(given.to_vec()),
+        _ => absolute.extend(bases.iter().map(|base| [base, &b"/"[..], given].concat())),
+    }
+    absolute.iter_mut().for_each(path::canonicalize);
+    let relative = absolute.iter().flat_map(|path| build_dirs.iter().map(|from| relative(path, from)));
+    let mut names: Vec<_> = relative.collect();
+    names.append(&mut absolute);
+    names
+}
+
+/// A line of git's lists: names with odd bytes stand in quotes, as in C.
+fn unquoted(line: &[u8]) -> Vec<u8> {
+    let quoted = line.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
+    let Some(quoted) = quoted else { return line.to_vec() };
+    let mut name = Vec::with_capacity(quoted.len());
+    let mut bytes = quoted.iter().copied();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            name.push(byte);
+            continue;
+        }
+        match bytes.next() {
+            Some(first @ b'0'..=b'3') => {
+                let mut value = first - b'0';
+                for digit in bytes.by_ref().take(2) {
+                    value = (value << 3) | (digit & 7);
+                }
+                name.push(value);
+            }
+            Some(letter) => name.push(match letter {
+                b'a' => 7,
+                b'b' => 8,
+                b't' => b'\t',
+                b'n' => b'\n',
+                b'v' => 11,
+                b'f' => 12,
+                b'r' => b'\r',
+                other => other,
+            }),
+            None => {}
+        }
+    }
+    name
 }
 
 /// An absolute path, seen from a directory.
@@ -172,17 +300,9 @@ fn relative(path: &[u8], from: &[u8]) -> Vec<u8> {
     if all.is_empty() { b".".to_vec() } else { all.join(&b'/') }
 }
 
-/// The name that a description has for a file; the relative one if it has none.
-fn name_in<'a>(graph: &Graph, asked: &'a Asked) -> &'a [u8] {
-    match graph.files.lookup(&asked.relative) {
-        None if graph.files.lookup(&asked.absolute).is_some() => &asked.absolute,
-        _ => &asked.relative,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::relative;
+    use super::{relative, unquoted};
 
     #[test]
     fn a_path_is_seen_from_a_directory() {
@@ -191,5 +311,14 @@ mod tests {
         assert_eq!(relative(b"/c", b"/a/b"), b"../../c");
         assert_eq!(relative(b"/a/b", b"/a/b"), b".");
         assert_eq!(relative(b"/a/b", b"/"), b"a/b");
+    }
+
+    #[test]
+    fn lines_of_git_may_be_quoted() {
+        assert_eq!(unquoted(b"src/a b.c"), b"src/a b.c");
+        assert_eq!(unquoted(b"\"src/\\303\\244\\t\\\"\\\\.c\""), "src/\u{e4}\t\"\\.c".as_bytes());
+        assert_eq!(unquoted(b"\"half"), b"\"half");
+        assert_eq!(unquoted(b"\"\\"), b"\"\\");
+        assert_eq!(unquoted(b"\"\\3\""), b"\x03");
     }
 }

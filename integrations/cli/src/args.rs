@@ -56,16 +56,9 @@ pub(crate) struct Common {
     /// compile_commands.json]
     #[arg(short, value_name = "FILE", global = true)]
     pub(crate) file: Option<PathBuf>,
-    /// What the description is
-    #[arg(
-        long,
-        value_enum,
-        value_name = "KIND",
-        global = true,
-        default_value = "ninja",
-        hide_default_value = true
-    )]
-    pub(crate) from: From,
+    /// What the description is [default: ninja]
+    #[arg(long, value_enum, value_name = "KIND", global = true)]
+    pub(crate) from: Option<From>,
     /// How to print the answer
     #[arg(long, value_enum, value_name = "FORMAT", global = true, default_value = "text")]
     pub(crate) format: Format,
@@ -104,7 +97,7 @@ const RECORDS: &str = "Records of success (not for ninja, which has its own)";
 /// A target that is described on the command line.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct OneTarget {
-    /// An input, or a pattern whose matches are inputs
+    /// An input, or a pattern whose matches are inputs, or !PATTERN for those that are none
     #[arg(short, long = "input", value_name = "PATTERN", global = true, help_heading = ONE_TARGET)]
     pub(crate) inputs: Vec<OsString>,
     /// An output
@@ -134,12 +127,12 @@ pub(crate) struct OneTarget {
 }
 
 impl OneTarget {
-    /// Whether a target is described.
+    /// Whether a target is described, if only in part.
     pub(crate) fn is_given(&self) -> bool {
-        !self.inputs.is_empty()
-            || !self.outputs.is_empty()
+        let lists = [&self.inputs, &self.outputs, &self.order_only, &self.values, &self.env];
+        lists.iter().any(|list| !list.is_empty())
+            || [&self.depfile, &self.name].iter().any(|text| text.is_some())
             || self.inputs_from.is_some()
-            || self.name.is_some()
     }
 }
 
@@ -166,10 +159,28 @@ impl Common {
     pub(crate) fn origin(&self) -> &'static str {
         match self.from {
             _ if self.one.is_given() => "options",
-            From::Ninja => "ninja",
-            From::Graph => "graph",
-            From::CompileCommands => "compile-commands",
+            None | Some(From::Ninja) => "ninja",
+            Some(From::Graph) => "graph",
+            Some(From::CompileCommands) => "compile-commands",
         }
+    }
+
+    /// What is wrong with the options taken together. `command` is what stands after `--`, where that makes a target.
+    pub(crate) fn contradiction(&self, command: &[OsString]) -> Option<&'static str> {
+        let describes = self.one.is_given();
+        Some(match self.from {
+            Some(_) if describes => "--from, and options that describe a target: only one can be meant",
+            _ if describes && self.file.is_some() => {
+                "--file, and options that describe a target: only one can be meant"
+            }
+            _ if !describes && !command.is_empty() => {
+                "a command after `--` is for a target that options describe (-i, -o)"
+            }
+            _ if !self.is_project() && self.policy.is_some() => {
+                "--policy is not for ninja, which has its own rules"
+            }
+            _ => return None,
+        })
     }
 
     /// The manifest of a ninja build, relative to its directory.
@@ -217,7 +228,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct AffectedArgs {
-    /// The files, relative to the current directory; `-` for a list on standard input
+    /// The files, relative to the current directory; `-` for a list on standard input, as `git diff --name-only` has it
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<OsString>,
     /// What the files' names are relative to, instead of the current directory
@@ -230,7 +241,7 @@ pub(crate) struct AffectedArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RunArgs {
-    /// The targets that the command makes (default: all)
+    /// The targets that the command makes; a phony one stands for all that it needs (default: all)
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<OsString>,
     /// If another run of the same target is under way, do not wait for it but fail
@@ -242,14 +253,14 @@ pub(crate) struct RunArgs {
     /// Say why the command is run, or that it need not be
     #[arg(long)]
     pub(crate) explain: bool,
-    /// The command and its arguments
+    /// The command and its arguments; it is run in the build directory
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RecordArgs {
-    /// The targets (default: all)
+    /// The targets; a phony one stands for all that it needs (default: all)
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<OsString>,
     /// Say that their build is about to begin; `upcheck record` without this option then ends it

@@ -18,16 +18,36 @@ mod time;
 mod why;
 mod words;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Nothing is left to be done when that fails.
+            let _ = error.print();
+            return usage(&error);
+        }
+    };
     match run::run(&args) {
         Ok(exit) => exit,
         Err(trouble) => {
             run::report_trouble(&args, &trouble);
             exit::Exit::Trouble.into()
         }
+    }
+}
+
+/// How the command ends when its arguments make no sense, or were a cry for help.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        return exit::Exit::Fresh.into();
+    }
+    // What `run` ends with below 125 is the status of what it runs.
+    let found = args::Args::command().ignore_errors(true).try_get_matches();
+    match found.is_ok_and(|found| found.subcommand_name() == Some("run")) {
+        true => ExitCode::from(record::TROUBLE),
+        false => exit::Exit::Trouble.into(),
     }
 }

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::image_folder::digests;
 use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
 use crate::why;
+use crate::words;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -36,9 +37,11 @@ pub(crate) fn describe(
     project.set_base(&bytes_of(base.into_os_string()));
     match common.from {
         _ if common.one.is_given() => one_target(common, &common.one, command, &mut project)?,
-        From::Graph => graph(common, &mut project)?,
-        From::CompileCommands => compile_commands(common, disk, &mut project)?,
-        From::Ninja => return Err(Trouble("ninja keeps its own records: see --from".into())),
+        Some(From::Graph) => graph(common, &mut project)?,
+        Some(From::CompileCommands) => compile_commands(common, disk, &mut project)?,
+        None | Some(From::Ninja) => {
+            return Err(Trouble("ninja keeps its own records; see -o and --from for other targets".into()));
+        }
     }
     if let Some(digests) = digests(common) {
         project.set_digest_cache(digests);
@@ -140,8 +143,19 @@ pub(crate) fn options(common: &Common) -> Options {
 /// The store of records, if there is one.
 pub(crate) fn read_records(common: &Common, store: &Path) -> Result<Option<Records>, Trouble> {
     let records = Records::read(store).map_err(|error| trouble("reading the records in", store, &error))?;
-    if let Some(damage) = records.as_ref().and_then(Records::damage) {
-        let Damage { what, at, bytes } = damage;
+    warn_of_damage(common, store, records.as_ref().and_then(Records::damage));
+    Ok(records)
+}
+
+/// The store of records, made if it is not there.
+pub(crate) fn open_records(common: &Common, store: &Path) -> Result<Records, Trouble> {
+    let records = Records::open(store).map_err(|error| trouble("opening the records in", store, &error))?;
+    warn_of_damage(common, store, records.damage());
+    Ok(records)
+}
+
+fn warn_of_damage(common: &Common, store: &Path, damage: Option<Damage>) {
+    if let Some(Damage { what, at, bytes }) = damage {
         // The last one is being written, or its writer was killed.
         if what != DamageKind::Unfinished {
             let text = format!(
@@ -151,7 +165,6 @@ pub(crate) fn read_records(common: &Common, store: &Path) -> Result<Option<Recor
             warn(common, &[text]);
         }
     }
-    Ok(records)
 }
 
 /// Keeps the digests that were found, for the next one.
@@ -161,14 +174,31 @@ pub(crate) fn keep_digests(project: &mut Project) {
     }
 }
 
-/// The targets with commands that are asked about.
-pub(crate) fn targets(described: &Described) -> Vec<TargetId> {
+/// The targets whose success is to be recorded: those that were asked about, and all that is behind a phony one. Where
+/// `all` were asked about, all that these need.
+pub(crate) fn made(described: &Described, all: bool) -> Result<Vec<TargetId>, Trouble> {
     let graph = described.project.graph();
-    let producers = described.requests.iter().filter_map(|&file| graph.producer(file));
-    let mut targets: Vec<_> = producers.filter(|&target| !graph.flags(target).phony).collect();
-    targets.sort_unstable();
-    targets.dedup();
-    targets
+    let (mut made, mut left) = (vec![false; graph.n_targets()], Vec::new());
+    for &file in &described.requests {
+        let Some(target) = graph.producer(file) else {
+            let path = words::path(graph, file);
+            return Err(Trouble(format!("'{path}' is a source: nothing makes it")));
+        };
+        made[target.index()] = true;
+        if all || graph.flags(target).phony {
+            left.push(target);
+        }
+    }
+    let mut is_followed = vec![false; graph.n_targets()];
+    while let Some(target) = left.pop() {
+        if std::mem::replace(&mut is_followed[target.index()], true) {
+            continue;
+        }
+        made[target.index()] = true;
+        let needed = graph.ordering_inputs(target).iter().chain(graph.validations(target));
+        left.extend(needed.filter_map(|&file| graph.producer(file)));
+    }
+    Ok(graph.targets().filter(|target| made[target.index()] && !graph.flags(*target).phony).collect())
 }
 
 fn request(project: &Project, target: &OsStr) -> Result<FileId, Trouble> {
@@ -176,10 +206,14 @@ fn request(project: &Project, target: &OsStr) -> Result<FileId, Trouble> {
     project.lookup(&name).ok_or_else(|| {
         let shown = String::from_utf8_lossy(&name);
         let graph = project.graph();
-        let names = graph.targets().map(|target| String::from_utf8_lossy(graph.name(target)));
+        let outputs = graph.targets().flat_map(|target| graph.outputs(target));
+        let names = outputs.map(|&output| String::from_utf8_lossy(graph.files.path(output)));
         let near = names.map(|near| (strsim::damerau_levenshtein(&near, &shown), near)).min();
         let hint = match near {
-            Some((distance, near)) if distance <= 3 => format!(", did you mean '{near}'?"),
+            // With all of its letters changed, any name is near.
+            Some((distance, near)) if distance <= 3 && distance < shown.chars().count().max(2) - 1 => {
+                format!(", did you mean '{near}'?")
+            }
             _ => String::new(),
         };
         Trouble(format!("unknown target '{shown}'{hint}"))
@@ -193,6 +227,11 @@ fn one_target(
     command: &[OsString],
     project: &mut Project,
 ) -> Result<(), Trouble> {
+    match (one.outputs.is_empty(), &one.name) {
+        (true, None) => return Err(Trouble("a target needs an output (-o) or a name (--name)".into())),
+        (false, Some(_)) => return Err(Trouble("--name is for a target without outputs (-o)".into())),
+        _ => {}
+    }
     let mut outputs = Vec::new();
     for output in &one.outputs {
         outputs.push(project.file(&bytes_of(output.clone()))?);
@@ -201,7 +240,7 @@ fn one_target(
     for input in &one.inputs {
         let bytes = bytes_of(input.clone());
         match std::str::from_utf8(&bytes) {
-            Ok(pattern) if is_pattern(pattern) => patterns.push(pattern.to_owned()),
+            Ok(pattern) if is_pattern(common, pattern) => patterns.push(pattern.to_owned()),
             _ => inputs.push(project.file(&bytes)?),
         }
     }
@@ -236,8 +275,9 @@ fn one_target(
 }
 
 /// Whether an input names many files. One that is there under this very name is meant itself.
-fn is_pattern(text: &str) -> bool {
-    text.contains(['*', '?', '[', '{']) && !Path::new(text).exists()
+fn is_pattern(common: &Common, text: &str) -> bool {
+    let looks_like_one = text.starts_with('!') || text.contains(['*', '?', '[', '{']);
+    looks_like_one && std::fs::symlink_metadata(common.directory.join(text)).is_err()
 }
 
 type Value = (Vec<u8>, Vec<u8>);
@@ -266,7 +306,7 @@ fn graph(common: &Common, project: &mut Project) -> Result<(), Trouble> {
     let file = common.file.clone().unwrap_or_else(|| "graph.json".into());
     match file == Path::new("-") {
         true => upcheck_graph::read(std::io::stdin().lock(), "standard input", project)?,
-        false => upcheck_graph::read_file(&common.directory.join(file), project)?,
+        false => upcheck_graph::read_file(&in_directory(common, &file), project)?,
     };
     Ok(())
 }
@@ -276,7 +316,7 @@ fn compile_commands(common: &Common, disk: &dyn Disk, project: &mut Project) -> 
     let bytes = read_input(common, &file)?;
     let name = match file == Path::new("-") {
         true => "standard input".into(),
-        false => common.directory.join(&file).to_string_lossy().into_owned(),
+        false => in_directory(common, &file).to_string_lossy().into_owned(),
     };
     let options = CompileOptions { headers_unknown_is_fine: common.headers_unknown_is_fine };
     upcheck_graph::read_compile_commands(&bytes, &name, b"", disk, project, options)?;
@@ -294,6 +334,11 @@ pub(crate) fn read_input(common: &Common, path: &Path) -> Result<Vec<u8>, Troubl
     };
     read.map_err(|error| trouble("reading", path, &error))?;
     Ok(bytes)
+}
+
+/// A path that counts from the build directory, as it is called where the user is.
+fn in_directory(common: &Common, path: &Path) -> PathBuf {
+    if common.directory == Path::new(".") { path.to_owned() } else { common.directory.join(path) }
 }
 
 /// Operation, path and cause.

@@ -2,18 +2,20 @@
 
 use crate::args::{Common, RecordArgs, RunArgs};
 use crate::exit::Exit;
-use crate::project::{Described, ask, describe, keep_digests, options, targets, trouble};
+use crate::project::{Described, ask, describe, keep_digests, made, open_records, options, trouble};
 use crate::run::{Trouble, open, stderr, warn};
 use crate::words;
+use std::collections::{HashMap, HashSet};
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
-use upcheck::TargetId;
 use upcheck::collect::Disk;
 use upcheck::project::{Checked, Committed};
 use upcheck::records::{Records, TargetLock, lock_target, target_holder};
+use upcheck::{FileId, Graph, Reason, StaleTarget, Stat, TargetId, Verdict};
 
 /// Something went wrong before the command was run, or after it.
-const TROUBLE: u8 = 125;
+pub(crate) const TROUBLE: u8 = 125;
 const CANNOT_RUN: u8 = 126;
 const NO_SUCH_COMMAND: u8 = 127;
 
@@ -21,25 +23,28 @@ const NO_SUCH_COMMAND: u8 = 127;
 pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> {
     let disk = open(common)?;
     let mut described = describe(common, &disk, &args.targets, &args.command)?;
-    let made = targets(&described);
+    let made = made(&described, args.targets.is_empty())?;
     // What another run has recorded counts, so the records are read when it has ended.
     let _locks = lock(common, args, &described, &made)?;
-    let mut records = open_records(&described)?;
+    let mut records = open_records(common, &described.store)?;
     let checked = ask(common, &disk, &mut described, Some(&records))?;
     if checked.is_fresh() && !args.always {
         if args.explain {
             say(common, "fresh: the command need not run");
         }
+        keep_digests(&mut described.project);
         return Ok(ExitCode::SUCCESS);
     }
     if args.explain {
         explain(common, &described, &checked);
     }
     let begun = described.project.begin(&disk, &mut records, &made, options(common))?;
-    let status = match Command::new(&args.command[0]).args(&args.command[1..]).status() {
+    let mut command = Command::new(&args.command[0]);
+    command.args(&args.command[1..]).current_dir(&common.directory);
+    let status = match command.status() {
         Ok(status) => status,
         Err(error) => {
-            let command = std::path::Path::new(&args.command[0]);
+            let command = Path::new(&args.command[0]);
             let code = if error.kind() == ErrorKind::NotFound { NO_SUCH_COMMAND } else { CANNOT_RUN };
             let trouble = trouble("running", command, &error);
             return Ok(fail(common, &trouble, code));
@@ -50,7 +55,10 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
     }
     match described.project.commit(&disk, &mut records, begun, options(common)) {
         Ok(committed) => warn_of_doubt(common, &described, &committed),
-        Err(error) => return Ok(fail(common, &Trouble(format!("recording: {error}")), TROUBLE)),
+        Err(error) => {
+            let trouble = Trouble(format!("the command succeeded, but is not recorded: {error}"));
+            return Ok(fail(common, &trouble, TROUBLE));
+        }
     }
     keep_digests(&mut described.project);
     Ok(ExitCode::SUCCESS)
@@ -65,56 +73,123 @@ pub(crate) fn trouble_of_run(common: &Common, trouble: &Trouble) -> ExitCode {
 pub(crate) fn record(common: &Common, args: &RecordArgs) -> Result<Exit, Trouble> {
     let disk = open(common)?;
     let mut described = describe(common, &disk, &args.targets, &args.command)?;
-    let made = targets(&described);
-    let mut records = open_records(&described)?;
-    if args.begin {
-        described.project.begin_for_another(&disk, &mut records, &made, options(common))?;
-        return Ok(Exit::Fresh);
-    }
-    let begun = described.project.take_up(&records, &made);
-    let left: Vec<_> = made.iter().copied().filter(|target| !begun.targets().any(|t| t == *target)).collect();
-    let mut all = Exit::Fresh;
-    let committed = described.project.commit(&disk, &mut records, begun, options(common))?;
-    warn_of_doubt(common, &described, &committed);
-    let (right, doubtful): (Vec<_>, Vec<_>) = match args.trust {
-        true => (left, Vec::new()),
-        false => {
-            left.into_iter().partition(|&target| newer_input(common, &disk, &mut described, target).is_none())
-        }
-    };
-    for target in doubtful {
-        all = Exit::Stale;
-        let input = newer_input(common, &disk, &mut described, target).unwrap_or_default();
+    let made = made(&described, args.targets.is_empty())?;
+    let mut records = open_records(common, &described.store)?;
+    let (free, held) = free(&described, &records, made)?;
+    let mut doubtful: Vec<(TargetId, String)> = Vec::new();
+    for target in held {
         let name = words::bytes(described.project.graph().name(target));
-        let text = format!(
-            "{name} is not recorded: {input}. Begin its build with `upcheck record --begin`, or use --trust"
-        );
-        warn(common, &[text]);
+        doubtful.push((target, format!("{name} is not recorded: a run of it is under way")));
     }
-    let begun = described.project.begin(&disk, &mut records, &right, options(common))?;
-    let committed = described.project.commit(&disk, &mut records, begun, options(common))?;
-    warn_of_doubt(common, &described, &committed);
-    keep_digests(&mut described.project);
-    Ok(all)
+    if args.begin {
+        described.project.begin_for_another(&disk, &mut records, &free, options(common))?;
+    } else {
+        let by_times = by_times(common, &disk, &mut described, &free)?;
+        let stale: HashMap<_, _> = by_times.report.stale.iter().map(|stale| (stale.target, stale)).collect();
+        let mut right = Vec::new();
+        let mut ended = Vec::new();
+        let begun: HashSet<_> = described.project.take_up(&records, &free).targets().collect();
+        for target in free {
+            // Who began a build has put on record how its inputs were then.
+            let trusts = args.trust || begun.contains(&target);
+            let stale = stale.get(&target);
+            match stale.and_then(|stale| objection(described.project.graph(), &by_times, stale, trusts)) {
+                Some(why) => doubtful.push((target, why)),
+                None if begun.contains(&target) => ended.push(target),
+                None => right.push(target),
+            }
+        }
+        let begun = described.project.take_up(&records, &ended);
+        let committed = described.project.commit(&disk, &mut records, begun, options(common))?;
+        warn_of_doubt(common, &described, &committed);
+        let begun = described.project.begin(&disk, &mut records, &right, options(common))?;
+        let committed = described.project.commit(&disk, &mut records, begun, options(common))?;
+        warn_of_doubt(common, &described, &committed);
+        keep_digests(&mut described.project);
+    }
+    doubtful.sort_unstable();
+    let exit = if doubtful.is_empty() { Exit::Fresh } else { Exit::Stale };
+    let warnings: Vec<_> = doubtful.into_iter().map(|(_, why)| why).collect();
+    warn(common, &warnings);
+    Ok(exit)
 }
 
-/// Why nobody can say that the outputs were made from the inputs as they are: one of these is newer.
-fn newer_input(
+/// Which targets nobody is running, and which somebody is.
+fn free(
+    described: &Described,
+    records: &Records,
+    targets: Vec<TargetId>,
+) -> Result<(Vec<TargetId>, Vec<TargetId>), Trouble> {
+    let (mut free, mut held) = (Vec::new(), Vec::new());
+    for target in targets {
+        let name = described.project.graph().name(target);
+        // A run begins with putting on record that it does.
+        let is_begun = records.entry(name).is_some_and(|entry| entry.ended.is_none());
+        let store = &described.store;
+        let is_held = is_begun
+            && lock_target(store, name, false)
+                .map_err(|error| trouble("locking a target in", store, &error))?
+                .is_none();
+        if is_held { held.push(target) } else { free.push(target) }
+    }
+    Ok((free, held))
+}
+
+/// How targets look to somebody who knows nothing but times.
+fn by_times(
     common: &Common,
     disk: &dyn Disk,
     described: &mut Described,
-    target: TargetId,
-) -> Option<String> {
-    let output = described.project.graph().outputs(target).first().copied()?;
-    let by_times = described.project.check_by_times(disk, &[output], options(common)).ok()?;
-    let stale = by_times.report.stale.iter().find(|stale| stale.target == target)?;
-    let reason = stale.reasons.iter().find(|reason| reason.upstream().is_none())?;
-    Some(words::sentence(described.project.graph(), reason))
+    targets: &[TargetId],
+) -> Result<Checked, Trouble> {
+    let graph = described.project.graph();
+    let outputs: Vec<_> =
+        targets.iter().filter_map(|&target| graph.outputs(target).first().copied()).collect();
+    Ok(described.project.check_by_times(disk, &outputs, options(common))?)
 }
 
-fn open_records(described: &Described) -> Result<Records, Trouble> {
-    Records::open(&described.store)
-        .map_err(|error| trouble("opening the records in", &described.store, &error))
+/// Why nobody can say that the outputs were made from the inputs as they are. Who `trusts` only wants to have something
+/// that can be recorded.
+fn objection(graph: &Graph, by_times: &Checked, stale: &StaleTarget, trusts: bool) -> Option<String> {
+    let is_in_the_way = |reason: &&Reason| match reason {
+        Reason::OutputMissing { .. } | Reason::DepsUnknown { .. } => true,
+        Reason::Unreadable { path, .. } => !trusts || graph.outputs(stale.target).contains(path),
+        reason => !trusts && reason.upstream().is_none(),
+    };
+    let name = words::bytes(graph.name(stale.target));
+    let hint = ". Begin its build with `upcheck record --begin`, or use --trust";
+    if let Some(reason) = stale.reasons.iter().find(is_in_the_way) {
+        let cannot = matches!(reason, Reason::OutputMissing { .. } | Reason::DepsUnknown { .. }) || trusts;
+        let hint = if cannot { "" } else { hint };
+        return Some(format!("{name} is not recorded: {}{hint}", words::sentence(graph, reason)));
+    }
+    if trusts {
+        return None;
+    }
+    // What is stale itself hides whether it is newer, too.
+    let newer = newer_input(graph, by_times, stale.target)?;
+    Some(format!("{name} is not recorded: {}{hint}", words::sentence(graph, &newer)))
+}
+
+/// An input of a target that another target makes, and that is newer than an output.
+fn newer_input(graph: &Graph, by_times: &Checked, target: TargetId) -> Option<Reason> {
+    let mtime = |file: FileId| match by_times.snapshot.stat(file) {
+        Stat::Present(meta) => Some(meta.mtime),
+        _ => None,
+    };
+    let outputs = graph.outputs(target).iter().filter_map(|&file| Some((mtime(file)?, file)));
+    let (output_mtime, output) = outputs.min()?;
+    let discovered = by_times.history().discovered_inputs(target);
+    let mut left: Vec<FileId> = graph.dirtying_inputs(target).iter().chain(discovered).copied().collect();
+    let mut seen = HashSet::new();
+    while let Some(input) = left.pop() {
+        if let Some(input_mtime) = mtime(input).filter(|&time| time > output_mtime) {
+            return Some(Reason::InputNewer { input, input_mtime, output, output_mtime, recorded: false });
+        }
+        let phony = graph.producer(input).filter(|&target| graph.flags(target).phony);
+        left.extend(phony.into_iter().filter(|&it| seen.insert(it)).flat_map(|it| graph.dirtying_inputs(it)));
+    }
+    None
 }
 
 /// Keeps others from running the same targets, waiting for them if need be.
@@ -153,7 +228,8 @@ fn lock(
 fn explain(common: &Common, described: &Described, checked: &Checked) {
     for stale in &checked.report.stale {
         let graph = described.project.graph();
-        say(common, &format!("stale: {}", words::bytes(graph.name(stale.target))));
+        let verdict = if stale.verdict == Verdict::Pending { "pending" } else { "stale" };
+        say(common, &format!("{verdict}: {}", words::bytes(graph.name(stale.target))));
         for reason in &stale.reasons {
             say(common, &format!("       {}", words::sentence(graph, reason)));
         }

@@ -44,7 +44,10 @@ impl From<ProjectError> for Trouble {
 
 impl From<upcheck_graph::Error> for Trouble {
     fn from(error: upcheck_graph::Error) -> Self {
-        Self(error.to_string())
+        match error {
+            upcheck_graph::Error::Read { name, cause } => project::trouble("reading", name.as_ref(), &cause),
+            error => Self(error.to_string()),
+        }
     }
 }
 
@@ -53,6 +56,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Trouble> {
     let common = &args.common;
     if args.command.is_some() && !args.check.is_empty() {
         return Err(Trouble("options of check and targets go after the command's name".into()));
+    }
+    let command = match &args.command {
+        None => &args.check.command,
+        Some(Command::Check(args)) => &args.command,
+        Some(Command::Why(args)) => &args.command,
+        Some(Command::Record(args)) => &args.command,
+        Some(Command::Affected(_) | Command::Run(_) | Command::Doctor(_)) => &Vec::new(),
+    };
+    if let Some(contradiction) = common.contradiction(command) {
+        let trouble = Trouble(contradiction.into());
+        return match &args.command {
+            Some(Command::Run(_)) => Ok(record::trouble_of_run(common, &trouble)),
+            _ => Err(trouble),
+        };
     }
     let exit = match &args.command {
         None => check(common, &args.check),
