@@ -114,6 +114,14 @@ pub struct Sources {
     looks: Vec<Option<Look>>,
 }
 
+impl Sources {
+    /// Whether the source at a position is there.
+    #[must_use]
+    pub fn is_there(&self, position: usize) -> bool {
+        matches!(self.looks.get(position), Some(Some(look)) if look.present == 1)
+    }
+}
+
 impl Look {
     /// `None` for a file that nobody can tell of.
     fn of(stat: Stat) -> Option<Self> {

@@ -175,7 +175,11 @@ fn sources(common: &Common) -> Vec<Vec<u8>> {
     let Some(file) = described_in.filter(|file| file != Path::new("-")) else { return Vec::new() };
     let mut sources = Vec::new();
     for directory in places(&common.directory) {
-        sources.extend(names(&bytes_of(file.clone().into_os_string()), &[directory.clone()], &[directory]));
+        sources.extend(names(
+            &bytes_of(file.clone().into_os_string()),
+            std::slice::from_ref(&directory),
+            std::slice::from_ref(&directory),
+        ));
     }
     sources
 }
