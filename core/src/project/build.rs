@@ -434,7 +434,9 @@ fn number(entry: &Entry<'_>) -> u64 {
 /// it succeeded. Times would not tell two of them that succeed within a tick.
 pub(super) fn stat_of_success(entry: &Entry<'_>) -> Stat {
     let inode = number(entry);
-    entry.ended.map_or(Stat::Unknown, |mtime| Stat::Present(Meta { mtime, inode, ..Meta::default() }))
+    // With a time that nobody can put back, so that no policy asks for content.
+    let meta = |mtime: Mtime| Meta { mtime, ctime: mtime.max(1), inode, ..Meta::default() };
+    entry.ended.map_or(Stat::Unknown, |ended| Stat::Present(meta(ended)))
 }
 
 /// After a command: what it left.
