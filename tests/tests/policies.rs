@@ -317,3 +317,20 @@ fn a_stamp_that_proves_nothing_is_verified_by_content() {
         assert_eq!(world.answer(), IN_CHANGED, "{}", policy.name());
     }
 }
+
+#[test]
+fn a_file_is_affected_by_whatever_name_a_depfile_gives_it() {
+    let mut disk = MemoryDisk::with_real_ctimes();
+    disk.write("in", b"1");
+    disk.write("out.d", b"out: in /src/header\n");
+    let mut project = Project::new();
+    project.set_base(b"/build");
+    let (input, output) = (project.file(b"in").expect("a name"), project.file(b"out").expect("a name"));
+    let description =
+        Description { outputs: &[output], explicit: &[input], depfile: b"out.d", ..Description::default() };
+    project.add(&description).expect("no other makes it");
+    let header: &[&[u8]] = &[b"../src/header", b"/src/header"];
+    let other: &[&[u8]] = &[b"../src/other", b"/src/other"];
+    let (found, unknown) = project.affected(&disk, None, &[header, other], Options::default());
+    assert_eq!((found.len(), unknown), (1, vec![1]));
+}

@@ -53,7 +53,8 @@
 //! assert_eq!(checked.report.stale[0].reasons[0].code(), "input-changed");
 //!
 //! // And the other way round: what would go stale if this file changed?
-//! let (affected, unknown) = project.affected(&disk, Some(&records), &[b"a.txt", b"README"], options);
+//! let files: [&[&[u8]]; 2] = [&[b"a.txt"], &[b"README"]];
+//! let (affected, unknown) = project.affected(&disk, Some(&records), &files, options);
 //! assert_eq!((affected[0].target, unknown), (target, vec![1]));
 //! # fs::remove_dir_all(dir)?;
 //! # Ok(())

@@ -31,7 +31,8 @@ fn a_target_that_uses_a_check_is_fresh_by_any_policy() {
         bench.build("out", "1");
         assert_eq!(bench.stale(), [""; 0], "{policy:?}");
         bench.build("lint", "");
-        let expected = if policy == Policy::Newer { "out: input-newer lint" } else { "out: input-changed lint" };
+        let expected =
+            if policy == Policy::Newer { "out: input-newer lint" } else { "out: input-changed lint" };
         assert_eq!(bench.stale(), [expected], "{policy:?}");
     }
 }
