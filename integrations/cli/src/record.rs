@@ -115,8 +115,7 @@ pub(crate) fn record(common: &Common, args: &RecordArgs) -> Result<Exit, Trouble
     if warnings.len() > MOST_WARNINGS {
         let n_more = warnings.len() - (MOST_WARNINGS - 1);
         warnings.truncate(MOST_WARNINGS - 1);
-        warnings
-            .push(format!("... and {n_more} more targets are not recorded"));
+        warnings.push(format!("... and {n_more} more targets are not recorded"));
     }
     warn(common, &warnings);
     Ok(exit)
