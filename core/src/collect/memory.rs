@@ -13,6 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+/// The number of the file system.
+const DEVICE: u64 = 1;
+
 /// One access, as the log keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -407,7 +410,7 @@ impl Entry {
             ctime: self.ctime,
             size: self.content.len() as u64,
             inode: self.inode,
-            device: 1,
+            device: DEVICE,
         }
     }
 }
@@ -466,6 +469,10 @@ impl Disk for MemoryDisk {
         self.note(Access::Kind(path.to_vec()));
         let disk = self.now_it_is();
         disk.kind_of(&disk.resolve(or_base(path)).map_err(io::Error::from_raw_os_error)?)
+    }
+
+    fn stamp_now(&self) -> Option<(Mtime, u64)> {
+        Some((self.now_it_is().stamp(), DEVICE))
     }
 
     fn now(&self) -> SystemTime {

@@ -69,7 +69,7 @@ fn by_content(recorded: &FileState, then: Meta, now: Meta, content: Content) -> 
 }
 
 /// Whether the mtime, size and inode number are the same. A 0 for an inode number is no number.
-fn is_same_stamp(then: Meta, now: Meta) -> bool {
+pub(crate) fn is_same_stamp(then: Meta, now: Meta) -> bool {
     let same_inode = then.inode == now.inode || then.inode == 0 || now.inode == 0;
     then.mtime == now.mtime && then.size == now.size && same_inode
 }

@@ -28,6 +28,7 @@ mod record;
 mod resume;
 mod walk;
 
+pub(crate) use compare::is_same_stamp;
 pub use compare::{Likeness, compare};
 pub use record::wants_content;
 pub use resume::Settled;

@@ -1,13 +1,21 @@
 //! Recording: how inputs were when a build began, and how outputs came out.
 //!
 //! The record of a success holds the inputs **as they were before the build began**, so that an edit during the build is
-//! seen by the next check. What a command discovers is known only afterwards: such an input is taken as it is then if
-//! it can be shown to be what it was when the build began, and otherwise as one that changed.
+//! seen by the next check. And when the build has ended they are looked at again: what was edited meanwhile may have been
+//! read in between, and be put back later, as when a branch is switched and switched back. So it goes on record as
+//! something that nothing is equal to, and its target is stale. What a command discovers is known only afterwards: such
+//! an input is taken as it is then if it can be shown to be what it was when the build began, and otherwise as one that
+//! changed.
+//!
+//! A new status alone is no edit, if mtime, size, inode and content are the same: commands link their inputs and make
+//! them executable. So nobody sees who writes into an input, and writes back what was there, and its time, while it
+//! is being used; nor who does that within one tick of the clock in which the build began.
 
 use super::check::{DEPFILE, read_depfile};
 use super::look::{Moment, Seen, look};
 use super::{Options, Project, ProjectError};
 use crate::collect::Disk;
+use crate::decide::is_same_stamp;
 use crate::files::FileTable;
 use crate::history::{Rule, Unknown};
 use crate::ids::{FileId, TargetId};
@@ -30,11 +38,22 @@ struct Build {
     files: Vec<(FileId, u32, FileState)>,
 }
 
+/// What is to be recorded of a build.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// That it began.
+    Begun,
+    /// That it began, and how its inputs were.
+    BegunForAnother,
+    /// That it succeeded, and when.
+    Ended(Mtime),
+}
+
 /// Builds that were recorded as successes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// Discovered inputs that may have changed since the build began, so that their targets are stale again: each with
-    /// its target.
+    /// Inputs that changed since the build began, or may have, so that their targets are stale again: each with its
+    /// target.
     pub doubtful: Vec<(TargetId, FileId)>,
 }
 
@@ -46,8 +65,8 @@ impl Begun {
 }
 
 impl Project {
-    /// Says that targets are about to be built. Call it before their commands read anything. Their inputs are looked at
-    /// and put on record; until [`Project::commit`] the targets are `interrupted`.
+    /// Says that targets are about to be built. Call it before their commands read anything. Their inputs are looked at;
+    /// until [`Project::commit`] the targets are on record as `interrupted`.
     ///
     /// Cost: a look at each input, and one write for all targets. Content is read where the policy wants digests and no
     /// earlier record has them.
@@ -58,6 +77,33 @@ impl Project {
         &mut self,
         disk: &dyn Disk,
         records: &mut Records,
+        targets: &[TargetId],
+        options: Options,
+    ) -> Result<Begun, ProjectError> {
+        let begun = self.look_at_inputs(disk, records, targets, options)?;
+        self.append(records, &begun.builds, Stage::Begun)?;
+        Ok(begun)
+    }
+
+    /// [`Project::begin`] for a build that another process is going to commit: how the inputs are is put on record, too.
+    ///
+    /// # Errors
+    /// As [`Project::begin`].
+    pub fn begin_for_another(
+        &mut self,
+        disk: &dyn Disk,
+        records: &mut Records,
+        targets: &[TargetId],
+        options: Options,
+    ) -> Result<(), ProjectError> {
+        let begun = self.look_at_inputs(disk, records, targets, options)?;
+        self.append(records, &begun.builds, Stage::BegunForAnother)
+    }
+
+    fn look_at_inputs(
+        &mut self,
+        disk: &dyn Disk,
+        records: &Records,
         targets: &[TargetId],
         options: Options,
     ) -> Result<Begun, ProjectError> {
@@ -89,16 +135,21 @@ impl Project {
             let files = inputs.into_iter().map(|(file, role)| (file, role, state(file))).collect();
             begun.builds.push(Build { target, began, files });
         }
-        self.append(records, &begun.builds, None)?;
         Ok(begun)
     }
 
-    /// Takes up builds that another process began. Targets of which none is on record are left out.
+    /// Takes up builds that another process began with [`Project::begin_for_another`]. Targets of which none is on record
+    /// are left out.
     pub fn take_up(&mut self, records: &Records, targets: &[TargetId]) -> Begun {
         let mut builds = Vec::new();
         for &target in targets {
             let entry = records.entry(self.graph.name(target));
             let Some(entry) = entry.filter(|entry| entry.ended.is_none()) else { continue };
+            // Begun, but not for another.
+            let has_inputs = !self.graph.dirtying_inputs(target).is_empty() || self.globs(target).is_some();
+            if entry.inputs.is_empty() && has_inputs {
+                continue;
+            }
             let files = entry
                 .inputs
                 .iter()
@@ -111,8 +162,8 @@ impl Project {
 
     /// Says that builds succeeded. Outputs and depfiles are looked at and put on record.
     ///
-    /// Cost: a look at each output and at each newly discovered input, and one write for all targets. It waits until the
-    /// file system's clock has moved past the stamps of what was just made, some milliseconds at most.
+    /// Cost: a look at each input and output, and one write for all targets. It waits until the file system's clock has
+    /// moved past the stamps of what was just made, some milliseconds at most.
     ///
     /// # Errors
     /// When an output was not made, a depfile is missing, or the store cannot be written to. Nothing is recorded then.
@@ -123,28 +174,36 @@ impl Project {
         mut begun: Begun,
         options: Options,
     ) -> Result<Committed, ProjectError> {
+        // What others have recorded meanwhile counts.
+        records.refresh()?;
         let mut table = FileTable::default();
         let mut discovered = Vec::with_capacity(begun.builds.len());
-        for build in &begun.builds {
+        for build in &mut begun.builds {
             let found = self.read_discovered(disk, build.target)?;
-            let outputs = self.graph.outputs(build.target).iter().filter(|&&file| !self.is_name(file));
-            for &file in outputs.chain(&found) {
+            self.add_new_matches(disk, build, options.threads);
+            let inputs = build.files.iter().map(|(file, ..)| file);
+            let files = self.graph.outputs(build.target).iter().chain(&found).chain(inputs);
+            for &file in files.filter(|&&file| !self.is_name(file)) {
                 table.intern(self.graph.files.path(file));
             }
             discovered.push(found);
         }
         let seen = look(disk, records, &table, options.threads)?;
-        let wants = self.output_digest_wants(&table, &begun, &discovered);
+        let mut wants = self.output_digest_wants(&table, &begun, &discovered);
+        wants.extend(self.inputs_to_read(&table, &begun, &seen));
         let wants = |file: FileId| wants.contains(&file);
         let states = seen.states(disk, &table, wants, &mut self.digests, options.threads);
         let mut committed = Committed::default();
         let clock = Moment::read(disk, records)?;
         for (build, found) in begun.builds.iter_mut().zip(discovered) {
             let context = After { project: self, records, table: &table, seen: &seen, states: &states };
+            context.look_again(build, &found, &mut committed);
             context.add_discovered(build, &found, clock, &mut committed);
             context.add_outputs(build)?;
         }
-        self.append(records, &begun.builds, Some(seen.moment.time))?;
+        let context = After { project: self, records, table: &table, seen: &seen, states: &states };
+        context.add_made_along(&mut begun, &mut committed);
+        self.append(records, &begun.builds, Stage::Ended(seen.moment.time))?;
         Ok(committed)
     }
 
@@ -168,6 +227,28 @@ impl Project {
             }
         }
         all
+    }
+
+    /// What appeared during a build and matches a pattern may have been an input, and be gone by the next check.
+    fn add_new_matches(&mut self, disk: &dyn Disk, build: &mut Build, threads: usize) {
+        let matches = self.expand_globs(disk, build.target, threads, |_, _| {});
+        let known: HashSet<FileId> = build.files.iter().map(|(file, ..)| *file).collect();
+        let new = matches.into_iter().filter(|file| !known.contains(file));
+        build.files.extend(new.map(|file| (file, ROLE_INPUT, FileState::UNKNOWN)));
+    }
+
+    /// The inputs whose stamps leave open whether they are what they were when their builds began.
+    fn inputs_to_read(&self, table: &FileTable, begun: &Begun, seen: &Seen) -> Vec<FileId> {
+        let mut wants = Vec::new();
+        for (file, _, state) in begun.builds.iter().flat_map(|build| &build.files) {
+            let Some(place) = table.lookup(self.graph.files.path(*file)) else { continue };
+            let (Some(then), Stat::Present(now)) = (state.meta(), seen.stat(place)) else { continue };
+            let is_open = is_same_stamp(then, now) && (then != now || state.is_racy());
+            if is_open && state.digest().is_some() {
+                wants.push(place);
+            }
+        }
+        wants
     }
 
     /// The policy that holds for a target's record, also where it is judged by times alone for now.
@@ -197,10 +278,13 @@ impl Project {
     ) -> HashSet<FileId> {
         let mut wants = HashSet::new();
         let place = |file: &FileId| table.lookup(self.graph.files.path(*file));
+        let batch: HashSet<TargetId> = begun.targets().collect();
+        let is_made = |file: &&FileId| self.graph.producer(**file).is_some_and(|it| batch.contains(&it));
         for (build, found) in begun.builds.iter().zip(discovered) {
             let policy = self.recording_policy(build.target);
             if policy.of_inputs().needs_digest() {
-                wants.extend(found.iter().filter_map(place));
+                let made = build.files.iter().map(|(file, ..)| file).filter(is_made);
+                wants.extend(found.iter().chain(made).filter_map(place));
             }
             if policy.of_outputs().needs_digest() {
                 wants.extend(self.graph.outputs(build.target).iter().filter_map(place));
@@ -245,18 +329,16 @@ impl Project {
         Ok(files.into_iter().filter(|&file| seen.insert(file)).collect())
     }
 
-    fn append(
-        &self,
-        records: &mut Records,
-        builds: &[Build],
-        ended: Option<Mtime>,
-    ) -> Result<(), ProjectError> {
+    fn append(&self, records: &mut Records, builds: &[Build], stage: Stage) -> Result<(), ProjectError> {
+        let ended = if let Stage::Ended(time) = stage { Some(time) } else { None };
         let mut rows = Vec::with_capacity(builds.len());
         let mut values = Vec::with_capacity(builds.len());
         for build in builds {
             let path =
                 |&(file, role, state): &(FileId, u32, FileState)| (self.graph.files.path(file), role, state);
-            rows.push(build.files.iter().map(path).collect::<Vec<_>>());
+            // Whoever commits it himself knows them; they can be many.
+            let files = if stage == Stage::Begun { &[][..] } else { &build.files };
+            rows.push(files.iter().map(path).collect::<Vec<_>>());
             let mut all: Vec<(&[u8], &[u8])> = self.values(build.target).collect();
             let depfile = self.depfile(build.target);
             if !depfile.is_empty() {
@@ -293,6 +375,41 @@ struct After<'a> {
 }
 
 impl After<'_> {
+    /// Inputs that are not what they were when the build began may have been read as something else.
+    fn look_again(&self, build: &mut Build, found: &[FileId], committed: &mut Committed) {
+        let found: HashSet<FileId> = found.iter().copied().collect();
+        for (file, role, state) in &mut build.files {
+            let was_known = *state != FileState::UNKNOWN;
+            if was_known {
+                *state = self.as_before(*file, *state);
+            }
+            // Discovered ones are told of with those that are new.
+            if *role == ROLE_INPUT && *state == FileState::UNKNOWN && !found.contains(file) {
+                committed.doubtful.push((build.target, *file));
+            }
+        }
+    }
+
+    /// The state of an input that was like this when the build began; unknown if it may have changed since.
+    fn as_before(&self, file: FileId, then: FileState) -> FileState {
+        let path = self.project.graph.files.path(file);
+        let Some(place) = self.table.lookup(path).filter(|_| !self.project.is_name(file)) else {
+            let is_same = self.project.state_of_name(self.records, file) == then;
+            return if is_same { then } else { FileState::UNKNOWN };
+        };
+        let now = self.states[place.index()];
+        let is_same = match (then.meta(), self.seen.stat(place)) {
+            (None, Stat::Missing) => then.is_missing(),
+            (Some(meta), Stat::Present(seen)) if meta == seen && !then.is_racy() => return then,
+            // Where no digest was wanted, the stamp is what counts.
+            (Some(meta), Stat::Present(seen)) => {
+                is_same_stamp(meta, seen) && (then.digest().is_none() || then.digest() == now.digest())
+            }
+            _ => false,
+        };
+        if is_same { now } else { FileState::UNKNOWN }
+    }
+
     /// Puts what the command discovered in the place of what the one before it had.
     fn add_discovered(&self, build: &mut Build, found: &[FileId], clock: Moment, committed: &mut Committed) {
         let before: HashMap<FileId, FileState> =
@@ -330,6 +447,43 @@ impl After<'_> {
             Some(made) if made.meta() == Some(meta) && !made.is_racy() => state,
             _ => FileState::UNKNOWN,
         }
+    }
+
+    /// Where many targets were built in one go, inputs that some of them made are for the others what came out, unless that
+    /// is younger than what was made of it. Whoever builds them all keeps to their order.
+    fn add_made_along(&self, begun: &mut Begun, committed: &mut Committed) {
+        let project = self.project;
+        let batch: HashSet<TargetId> = begun.targets().collect();
+        let stat = |file: FileId| match self.table.lookup(project.graph.files.path(file)) {
+            Some(place) => (self.seen.stat(place), self.states[place.index()]),
+            None => (Stat::Unknown, FileState::UNKNOWN),
+        };
+        let mut settled = HashSet::new();
+        for build in &mut begun.builds {
+            let target = build.target;
+            let outputs = project.graph.outputs(target).iter().filter(|&&file| !project.is_name(file));
+            let times = outputs.filter_map(|&file| match stat(file) {
+                (Stat::Present(meta), _) => Some(meta.mtime),
+                _ => None,
+            });
+            let oldest = times.min().unwrap_or(Mtime::MAX);
+            for (file, _, state) in build.files.iter_mut().filter(|(_, role, _)| *role != ROLE_OUTPUT) {
+                let producer = project.graph.producer(*file).filter(|it| *it != target && batch.contains(it));
+                if *state != FileState::UNKNOWN || producer.is_none() {
+                    continue;
+                }
+                *state = match stat(*file) {
+                    _ if project.is_name(*file) => {
+                        let success = Meta { mtime: self.seen.moment.time, ..Meta::default() };
+                        FileState::new(Stat::Present(success), None, false)
+                    }
+                    (Stat::Present(meta), state) if meta.mtime <= oldest => state,
+                    _ => continue,
+                };
+                settled.insert((target, *file));
+            }
+        }
+        committed.doubtful.retain(|doubtful| !settled.contains(doubtful));
     }
 
     fn add_outputs(&self, build: &mut Build) -> Result<(), ProjectError> {

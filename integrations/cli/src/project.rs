@@ -57,14 +57,29 @@ pub(crate) fn describe(
     Ok(Described { project, requests, store })
 }
 
+/// Describes the targets while another thread reads the records.
+fn describe_with_records(
+    common: &Common,
+    disk: &dyn Disk,
+    targets: &[OsString],
+    command: &[OsString],
+) -> Result<(Described, Option<Records>), Trouble> {
+    let store = common.directory.join(&common.records);
+    let (described, records) = std::thread::scope(|scope| {
+        let records = scope.spawn(|| read_records(common, &store));
+        let described = describe(common, disk, targets, command);
+        (described, records.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    Ok((described?, records?))
+}
+
 /// Answers `check`.
 pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
     if args.exact {
         return Err(Trouble("--exact is about ninja".into()));
     }
     let disk = open(common)?;
-    let mut described = describe(common, &disk, &args.targets, &args.command)?;
-    let records = read_records(common, &described.store)?;
+    let (mut described, records) = describe_with_records(common, &disk, &args.targets, &args.command)?;
     let checked = ask(common, &disk, &mut described, records.as_ref())?;
     keep_digests(&mut described.project);
     let exit = if checked.is_fresh() { Exit::Fresh } else { Exit::Stale };
@@ -96,8 +111,7 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
 /// Answers `why`.
 pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
     let disk = open(common)?;
-    let mut described = describe(common, &disk, &args.targets, &args.command)?;
-    let records = read_records(common, &described.store)?;
+    let (mut described, records) = describe_with_records(common, &disk, &args.targets, &args.command)?;
     let checked = ask(common, &disk, &mut described, records.as_ref())?;
     keep_digests(&mut described.project);
     let Described { project, requests, .. } = &described;

@@ -83,7 +83,7 @@ pub(crate) fn record(common: &Common, args: &RecordArgs) -> Result<Exit, Trouble
     }
     if args.begin {
         // On record until somebody ends it.
-        let _begun = described.project.begin(&disk, &mut records, &free, options(common))?;
+        described.project.begin_for_another(&disk, &mut records, &free, options(common))?;
     } else {
         let by_times = by_times(common, &disk, &mut described, &free)?;
         let stale: HashMap<_, _> = by_times.report.stale.iter().map(|stale| (stale.target, stale)).collect();

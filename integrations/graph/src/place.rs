@@ -1,7 +1,6 @@
 //! Where in a text something is wrong: the parser says where it stands, which is behind what it did not like.
 
 use crate::Error;
-use serde_json::error::Category;
 use std::io::{self, Read};
 
 /// What a message is about, seen from where the parser stands.
@@ -61,34 +60,35 @@ struct Before<'a> {
 }
 
 impl Before<'_> {
-    /// Where the last token begins. The parser may have looked at what comes behind it.
-    fn token_start(&self) -> usize {
-        let is_between = |byte: u8| is_space(byte) || matches!(byte, b':' | b',' | b'}' | b']');
-        let end = trimmed(self.text, is_between);
-        match self.text[..end].last() {
-            Some(b'"') => string_start(self.text, end - 1),
-            Some(b'{' | b'[') => end - 1,
-            _ => {
-                let is_inside = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-                trimmed(&self.text[..end], is_inside)
-            }
+    /// Where begins what a message is about. How far the parser went depends on what that is.
+    fn start(&self, message: &str) -> usize {
+        let is_one_of = |starts: &[&str]| starts.iter().any(|start| message.starts_with(start));
+        let text = self.text;
+        if message == NOT_UTF8 {
+            let end = text.len() - usize::from(text.last() == Some(&b'"'));
+            string_start(text, end)
+        } else if is_one_of(&["invalid type: map", "invalid type: sequence", "an object without "]) {
+            self.looked_ahead().saturating_sub(1)
+        } else if is_one_of(&["unknown key ", "the key "]) {
+            string_start(text, self.looked_ahead().saturating_sub(1))
+        } else if is_one_of(&["invalid type: integer", "invalid type: floating", "version "]) {
+            let ends_inside = text.last().copied().is_some_and(is_in_word);
+            trimmed(&text[..text.len() - usize::from(!ends_inside && !text.is_empty())], is_in_word)
+        } else if text.last() == Some(&b'"') {
+            string_start(text, text.len() - 1)
+        } else {
+            trimmed(text, is_in_word)
         }
     }
 
-    /// Where the list or object begins that should be none: it is open, and the parser has looked at what comes first,
-    /// or has passed its end.
-    fn bracket(&self) -> usize {
-        let mut end = trimmed(self.text, is_space);
-        if self.is_stream || matches!(self.text[..end].last(), Some(b']' | b'}')) {
-            end = trimmed(&self.text[..end.saturating_sub(1)], is_space);
+    /// The end of a key, or of an opening bracket, behind which the parser has looked at one byte: it has taken that from
+    /// a stream, and otherwise if it closes an object or a list.
+    fn looked_ahead(&self) -> usize {
+        let end = trimmed(self.text, is_space);
+        match self.is_stream || matches!(self.text[..end].last(), Some(b']' | b'}')) {
+            true => trimmed(&self.text[..end.saturating_sub(1)], is_space),
+            false => end,
         }
-        end.saturating_sub(1)
-    }
-
-    /// Where the string begins that the parser was reading.
-    fn string(&self) -> usize {
-        let end = self.text.len() - usize::from(self.text.last() == Some(&b'"'));
-        string_start(self.text, end)
     }
 }
 
@@ -99,19 +99,11 @@ pub(crate) fn locate(name: &str, error: &serde_json::Error, known: Known<'_>, ab
     if error.is_eof() && known.text.is_empty() {
         message = "the file is empty".into();
     }
-    let is_data = error.classify() == Category::Data;
-    let start = known.up_to(line, column).and_then(|before| match about {
-        _ if message == NOT_UTF8 => Some(before.string()),
-        About::Token if is_data && is_bracket(&message) => Some(before.bracket()),
-        About::Token if is_data => Some(before.token_start()),
-        _ => None,
-    });
+    let is_about_token = error.is_data() && about == About::Token || message == NOT_UTF8;
+    let before = known.up_to(line, column).filter(|_| is_about_token);
+    let start = before.map(|before| before.start(&message));
     let (line, column) = start.map_or((line.max(1), column.max(1)), |start| known.place(start));
     Error::Content { name: name.into(), line, column, message }
-}
-
-fn is_bracket(message: &str) -> bool {
-    message.starts_with("invalid type: map") || message.starts_with("invalid type: sequence")
 }
 
 const NOT_UTF8: &str = "a string is not UTF-8; a path that is not can be given as {\"base64\": \"...\"}";
@@ -131,6 +123,11 @@ fn message(error: &serde_json::Error) -> String {
 
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// Whether it belongs to a number, `true`, `false` or `null`.
+fn is_in_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }
 
 /// How long a text is without such bytes at its end.

@@ -24,6 +24,7 @@ use crate::texts::{Shape, Texts, Values};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use upcheck::globs::Globs;
 use upcheck::project::Description;
 use upcheck::{FileId, Policy, Project, TargetId};
 
@@ -248,6 +249,8 @@ impl Draft {
 
     fn read_globs<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
         let mut take = |pattern: &[u8]| {
+            // Here it can be said where it stands. Understanding it twice costs little.
+            Globs::new(&[pattern]).map_err(|error| error.to_string())?;
             self.globs.push(String::from_utf8_lossy(pattern).into_owned());
             Ok(())
         };

@@ -164,7 +164,7 @@ impl Visitor<'_> for Name<'_> {
     fn visit_str<E: de::Error>(self, name: &str) -> Result<Vec<u8>, E> {
         // Names with a NUL are those of records.
         if name.is_empty() || name.contains('\0') {
-            return Err(E::custom(format!("{name:?} cannot be the name of a value")));
+            return Err(E::custom(format!("the key {name:?} cannot be the name of a value")));
         }
         match self.0.contains_key(name.as_bytes()) {
             true => Err(E::custom(format!("the key {name:?} is there twice"))),

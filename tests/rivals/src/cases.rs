@@ -6,13 +6,14 @@ use crate::graph::{self, COMMON_HEADER, Discovered, Shape};
 use crate::makefile;
 use crate::project;
 use crate::race::{FLOOR, Race};
+use crate::recorded::{self, Inputs};
 use crate::tree::MANIFEST_FOR_1_11;
 use crate::variants;
 use crate::workshop::Workshop;
 use clap::ValueEnum;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use upcheck_tests::tools::Ninja;
+use upcheck_tests::tools::{Ninja, run_tool};
 
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -37,6 +38,10 @@ pub(crate) enum Case {
     FilesMedium,
     /// 1,000,000 files: the cost per file; slow, and removed afterwards
     FilesLarge,
+    /// 100,000 inputs with records of success, nothing changed
+    Records,
+    /// A gigabyte of inputs touched since they were recorded, but not changed
+    Content,
     /// Cold caches; slow, and only where the caches can be dropped
     Cold,
     /// A project that CMake configures and the compiler builds; slow the first time
@@ -45,6 +50,8 @@ pub(crate) enum Case {
 
 /// From so many targets the sizes of all builds are derived.
 const USUAL_TARGETS: usize = 50_000;
+/// What hashes a gigabyte of files is compared with.
+const B3SUM: &str = "1.8.7";
 /// How many targets are asked for one by one.
 const SAMPLE: usize = 30;
 
@@ -120,6 +127,17 @@ impl Case {
             Self::FilesSmall => Ground::thin(shop, wishes.targets / 5)?.per_file(self, wishes),
             Self::FilesMedium => Ground::thin(shop, wishes.targets * 2)?.per_file(self, wishes),
             Self::FilesLarge => Ground::thin(shop, wishes.targets * 20)?.per_file(self, wishes),
+            Self::Records => {
+                let n_files = wishes.targets * 2;
+                let inputs = Inputs { n_files, size: 200, per_target: 100, touched: false };
+                Ground::recorded(shop, inputs)?.records(self, wishes)
+            }
+            Self::Content => {
+                // A gigabyte, or less for a trial.
+                let n_files = (wishes.targets / 50).max(1);
+                let inputs = Inputs { n_files, size: 1 << 20, per_target: 10, touched: true };
+                Ground::recorded(shop, inputs)?.content(self, wishes)
+            }
             Self::Cold => Ground::layers(shop, layers)?.cold(self, wishes),
             Self::Cmake => Ground::project(shop, wishes.targets)?.up_to_date(
                 self,
@@ -179,6 +197,15 @@ impl<'a> Ground<'a> {
             variants::generate(dir, n_targets).map_err(|error| error.to_string())
         })?;
         Self::generated(shop, name, dir)
+    }
+
+    fn recorded(shop: &'a Workshop, inputs: Inputs) -> Result<Self, String> {
+        let Inputs { n_files, size, touched, .. } = inputs;
+        let name = format!("recorded-{n_files}-{size}{}", if touched { "-touched" } else { "" });
+        let wanted = format!("recorded version {}", recorded::VERSION);
+        let dir = shop.tree(&name, &wanted, |dir| inputs.generate(dir, &shop.upcheck))?;
+        let looked = Looked::of(inputs.n_targets(), inputs.paths().collect());
+        Ok(Self { shop, name, dir_of_1_11: dir.clone(), dir, options_of_1_11: &[], looked })
     }
 
     fn generated(shop: &'a Workshop, name: String, dir: PathBuf) -> Result<Self, String> {
@@ -321,6 +348,27 @@ impl<'a> Ground<'a> {
         let cold = race.contenders.into_iter().map(|contender| contender.before(Before::ColdCaches));
         race.contenders = cold.collect();
         Ok(race)
+    }
+
+    fn records(&self, case: Case, wishes: &Wishes<'_>) -> Result<Race, String> {
+        let graph = ["--from", "graph"];
+        let mut contenders = vec![self.upcheck(Image::Without, &graph)];
+        let listed = self.upcheck(Image::Without, &graph).with(&["--policy", "newer"]);
+        contenders.push(listed.named("upcheck check, by times alone"));
+        contenders.extend(self.floors()?);
+        let race = self.race(case, wishes, "nothing changed, inputs with records of success", contenders);
+        Ok(Race { image_dir: None, ..race })
+    }
+
+    fn content(&self, case: Case, wishes: &Wishes<'_>) -> Result<Race, String> {
+        let graph = ["--from", "graph"];
+        let b3sum = run_tool("get-b3sum", B3SUM);
+        let sums = "exec \"$0\" src/*/*";
+        let b3sum = Contender::new("b3sum", &self.dir, Path::new("sh"), &["-c", sums], ANYTHING)
+            .with(&[&b3sum.display().to_string()]);
+        let contenders = vec![self.upcheck(Image::Without, &graph), b3sum];
+        let race = self.race(case, wishes, "inputs touched and not changed", contenders);
+        Ok(Race { image_dir: None, ..race })
     }
 
     fn race(&self, case: Case, wishes: &Wishes<'_>, title: &str, contenders: Vec<Contender>) -> Race {

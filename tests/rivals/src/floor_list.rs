@@ -35,9 +35,14 @@ impl Looked {
         let report = build.report(&decision);
         let files = &build.graph().files;
         let collected = files.ids().filter(|&file| snapshot.stat(file) != Stat::Unknown);
-        let mut paths: Vec<_> = collected.map(|file| files.path(file).to_vec()).collect();
+        let paths: Vec<_> = collected.map(|file| files.path(file).to_vec()).collect();
+        Ok(Self::of(report.n_targets, paths))
+    }
+
+    /// These files, in whatever order.
+    pub(crate) fn of(n_targets: usize, mut paths: Vec<Vec<u8>>) -> Self {
         paths.sort_unstable_by(|a, b| split(a).cmp(&split(b)));
-        Ok(Self { n_targets: report.n_targets, paths })
+        Self { n_targets, paths }
     }
 
     pub(crate) fn n_files(&self) -> usize {

@@ -27,6 +27,7 @@ mod project;
 mod quiet;
 mod race;
 mod record;
+mod recorded;
 mod svg;
 mod table;
 mod timing;

@@ -25,18 +25,66 @@ fn a_graph_is_judged_from_a_file_or_from_standard_input() {
 #[test]
 fn every_kind_of_change_has_its_reason() {
     let changes: [(&str, &dyn Fn(&Space), &str); 12] = [
-        ("a source", &|space| space.write("a.c", "int aa;\n"), "a.o: input-changed a.c; app: upstream-stale a.o; tests: upstream-stale app"),
-        ("a discovered header", &|space| space.write("deep.h", "#define DEEPER\n"), "a.o: input-changed deep.h; b.o: input-changed deep.h; app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app"),
-        ("a discovered header is gone", &|space| space.remove("deep.h"), "a.o: input-changed deep.h; b.o: input-changed deep.h; app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app"),
-        ("a resource", &|space| space.write("res/icon", "another\n"), "app: input-changed res/icon; tests: upstream-stale app"),
-        ("a new resource", &|space| space.write("res/deep/logo", "logo\n"), "app: inputs-differ app; tests: upstream-stale app"),
-        ("an output is gone", &|space| space.remove("b.o"), "b.o: output-missing b.o; app: upstream-stale b.o; tests: upstream-stale app"),
-        ("an output is edited", &|space| space.write("b.o", "b\n"), "b.o: output-changed b.o; app: upstream-stale b.o; tests: upstream-stale app"),
-        ("a command", &|space| replace(space, "graph.json", "\"cc\", \"b.c\"", "\"cc\", \"-O\", \"b.c\""), "b.o: command-changed b.o; app: upstream-stale b.o; tests: upstream-stale app"),
-        ("a value", &|space| replace(space, "graph.json", "\"SEED\": \"1\"", "\"SEED\": \"2\""), "tests: value-changed tests"),
-        ("an input more", &|space| replace(space, "graph.json", "[\"gen.in\"]", "[\"gen.in\", \"a.c\"]"), "gen.h: inputs-differ gen.h; a.o: upstream-stale gen.h; b.o: upstream-stale gen.h; app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app"),
-        ("the value of all", &|space| replace(space, "graph.json", "cc 1.0", "cc 1.1"), "gen.h: value-changed gen.h; a.o: value-changed a.o, upstream-stale gen.h; b.o: value-changed b.o, upstream-stale gen.h; app: value-changed app, upstream-stale a.o, upstream-stale b.o; tests: value-changed tests, upstream-stale app"),
-        ("a target more", &|space| replace(space, "graph.json", "\"targets\": [", "\"targets\": [{\"outputs\": [\"n\"]}, "), ""),
+        (
+            "a source",
+            &|space| space.write("a.c", "int aa;\n"),
+            "a.o: input-changed a.c; app: upstream-stale a.o; tests: upstream-stale app",
+        ),
+        (
+            "a discovered header",
+            &|space| space.write("deep.h", "#define DEEPER\n"),
+            "a.o: input-changed deep.h; b.o: input-changed deep.h; app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app",
+        ),
+        (
+            "a discovered header is gone",
+            &|space| space.remove("deep.h"),
+            "a.o: input-missing deep.h; b.o: input-missing deep.h; app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app",
+        ),
+        (
+            "a resource",
+            &|space| space.write("res/icon", "another\n"),
+            "app: input-changed res/icon; tests: upstream-stale app",
+        ),
+        (
+            "a new resource",
+            &|space| space.write("res/deep/logo", "logo\n"),
+            "app: inputs-differ app; tests: upstream-stale app",
+        ),
+        (
+            "an output is gone",
+            &|space| space.remove("b.o"),
+            "b.o: output-missing b.o; app: upstream-stale b.o; tests: upstream-stale app",
+        ),
+        (
+            "an output is edited",
+            &|space| space.write("b.o", "b\n"),
+            "b.o: output-changed b.o; app: upstream-stale b.o; tests: upstream-stale app",
+        ),
+        (
+            "a command",
+            &|space| replace(space, "graph.json", "\"cc\", \"b.c\"", "\"cc\", \"-O\", \"b.c\""),
+            "b.o: command-changed b.o; app: upstream-stale b.o; tests: upstream-stale app",
+        ),
+        (
+            "a value",
+            &|space| replace(space, "graph.json", "\"SEED\": \"1\"", "\"SEED\": \"2\""),
+            "tests: value-changed tests",
+        ),
+        (
+            "an input more",
+            &|space| replace(space, "graph.json", "[\"gen.in\"]", "[\"gen.in\", \"a.c\"]"),
+            "gen.h: inputs-differ gen.h; a.o: upstream-stale gen.h; b.o: upstream-stale gen.h; app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app",
+        ),
+        (
+            "the value of all",
+            &|space| replace(space, "graph.json", "cc 1.0", "cc 1.1"),
+            "gen.h: value-changed gen.h; a.o: value-changed a.o, upstream-stale gen.h; b.o: value-changed b.o, upstream-stale gen.h; app: value-changed app, upstream-stale a.o, upstream-stale b.o; tests: value-changed tests, upstream-stale app",
+        ),
+        (
+            "a target more",
+            &|space| replace(space, "graph.json", "\"targets\": [", "\"targets\": [{\"outputs\": [\"n\"]}, "),
+            "",
+        ),
     ];
     for (what, act, expected) in changes {
         let space = made();
@@ -73,7 +121,8 @@ fn the_chain_to_the_cause_can_be_shown() {
                └─ b.c changed (9 bytes against 7)\n"
     );
     let answer = json(&ask(&space, "why all --from graph --format json").answer(1));
-    let names: Vec<_> = answer["targets"].as_array().expect("a list").iter().map(|it| it["target"].clone()).collect();
+    let names: Vec<_> =
+        answer["targets"].as_array().expect("a list").iter().map(|it| it["target"].clone()).collect();
     assert_eq!(names, ["all", "app", "tests", "b.o"]);
     assert_eq!(answer["from"], "graph");
 }

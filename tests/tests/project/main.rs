@@ -3,7 +3,6 @@
 
 mod affected;
 mod bad_input;
-mod commands;
 #[path = "../command/mod.rs"]
 mod command;
 mod compiler;
