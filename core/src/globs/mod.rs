@@ -3,14 +3,16 @@
 //! | pattern | matches |
 //! |---|---|
 //! | `*` | any characters of one name, also none |
-//! | `?` | one character of a name (a byte where the name is not UTF-8) |
-//! | `[a-z_]`, `[!a-z]`, `[^a-z]` | one character that is, or is not, among these; `]` stands first, `-` first or last, for itself |
+//! | `?` | one byte of a name; characters beyond ASCII have several |
+//! | `[a-z_]`, `[!a-z]`, `[^a-z]` | one byte that is, or is not, among these ASCII characters; for itself, `]` stands first, `-` first or last, `\` anywhere |
 //! | `**` between slashes | any number of directories, also none; at the end, everything beneath |
 //! | `**` elsewhere | what `*` matches |
 //! | `{a,b/*.c}` | each of the alternatives; they may be empty, and have braces of their own |
-//! | `\x` | `x` itself |
+//! | `\x` | `x` itself, which is not `/` |
 //! | `!` at the beginning | nothing: what the rest matches is left out, wherever among the patterns it stands |
 //!
+//! - `*`, `?`, `[` and `\` are as the globset crate has them: it matches bytes, but what stands
+//!   between two slashes must be UTF-8 if it has wildcards. What else is said here is our own.
 //! - A pattern is matched with the whole path, which is canonical (see [`path::canonicalize`])
 //!   and counts from the disk's base; so is the pattern made. `*.c` matches `a.c`, but not `src/a.c`. Patterns that are
 //!   absolute or begin with `../` match paths that do.
@@ -34,7 +36,7 @@ pub use pattern::{GlobFault, MOST_ALTERNATIVES};
 
 use crate::collect::Disk;
 use crate::path;
-use pattern::Pattern;
+use pattern::{Compiled, Pattern};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -70,14 +72,15 @@ impl Globs {
     /// The first pattern that cannot be understood.
     pub fn new<P: AsRef<[u8]>>(patterns: &[P]) -> Result<Self, GlobError> {
         let mut globs = Self::default();
+        let mut compiled = Compiled::default();
         for pattern in patterns {
             let pattern = pattern.as_ref();
             let (side, text) = match pattern.strip_prefix(b"!") {
                 Some(text) => (&mut globs.left_out, text),
                 None => (&mut globs.wanted, pattern),
             };
-            let parsed =
-                Pattern::parse(text).map_err(|fault| GlobError { pattern: pattern.to_vec(), fault })?;
+            let parsed = Pattern::parse(text, &mut compiled)
+                .map_err(|fault| GlobError { pattern: pattern.to_vec(), fault })?;
             side.extend(parsed);
         }
         Ok(globs)

@@ -1,6 +1,12 @@
-//! A pattern: read, cut into alternatives without braces, and those into parts between slashes, and matched with paths.
+//! A pattern: cut into alternatives without braces, and those into parts between slashes. What a part with wildcards
+//! matches is what the globset crate says.
 
+use globset::{Candidate, ErrorKind, GlobBuilder, GlobSet};
+use hashbrown::HashMap;
+use rapidhash::fast::RandomState;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// What is wrong with a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,9 +17,9 @@ pub enum GlobFault {
     Directory,
     /// A `..` comes after a part with wildcards.
     ParentOfWildcard,
-    /// A `[` without its `]`.
+    /// A `[` without its `]`, or with a `/` before that.
     OpenClass,
-    /// A `/` between `[` and `]`, or a `[` with bytes that are not UTF-8.
+    /// A character beyond ASCII between `[` and `]`.
     BadClass,
     /// A range like `z-a`.
     BackwardRange,
@@ -23,16 +29,24 @@ pub enum GlobFault {
     StrayBrace,
     /// More alternatives than [`MOST_ALTERNATIVES`], or too many braces in one another.
     TooManyAlternatives,
-    /// A `\` with nothing after it.
+    /// A `\` with nothing after it, or a `/`.
     StrayEscape,
     /// A NUL, which no path has.
     Nul,
+    /// Wildcards beside bytes that are not UTF-8.
+    NotUtf8,
+    /// A part with wildcards that is far longer than a name can be.
+    TooLong,
 }
 
 /// The most alternatives that the braces of a pattern may stand for.
 pub const MOST_ALTERNATIVES: usize = 1000;
 
 const DEEPEST_BRACE: usize = 32;
+
+/// How many bytes a part with wildcards may have. Names have at most 255, and what globset makes of a part takes up to 500
+/// times as much.
+const LONGEST_WILD: usize = 1024;
 
 /// One alternative of a pattern: canonical, as paths are, with at least one part. Its last part is never
 /// [`Part::Recursive`], and no two of those come in a row.
@@ -47,39 +61,42 @@ pub(super) struct Pattern {
 pub(super) enum Part {
     Literal(Vec<u8>),
     /// Something with wildcards that matches one name.
-    Wild(Vec<Token>),
+    Wild(Wild),
+    /// `*`: any one name.
+    Any,
     /// `**`: any number of directories.
     Recursive,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Token {
-    Byte(u8),
-    Slash,
-    AnyChar,
-    Star,
-    Class { is_negated: bool, ranges: Vec<(char, char)> },
+/// A part with wildcards. Two with the same text are the same.
+#[derive(Clone, Debug)]
+pub(super) struct Wild {
+    text: Arc<str>,
+    /// With one glob. Unlike a matcher for one, a set has no regular expression where it can do without (`*.c`).
+    set: GlobSet,
 }
+
+/// The parts that were compiled so far.
+pub(super) type Compiled = HashMap<Arc<str>, Wild, RandomState>;
 
 impl Pattern {
     /// The alternatives that a pattern stands for.
-    pub(super) fn parse(text: &[u8]) -> Result<Vec<Self>, GlobFault> {
+    pub(super) fn parse(text: &[u8], compiled: &mut Compiled) -> Result<Vec<Self>, GlobFault> {
         if text.is_empty() {
             return Err(GlobFault::Empty);
         }
         if text.contains(&0) {
             return Err(GlobFault::Nul);
         }
-        let mut reader = Reader { text, at: 0, depth: 0 };
-        let alternatives = reader.sequence()?;
-        alternatives.iter().map(|tokens| Self::new(tokens)).collect()
+        let alternatives = Braces { text, at: 0, depth: 0 }.sequence()?;
+        alternatives.iter().map(|text| Self::new(text, compiled)).collect()
     }
 
-    fn new(tokens: &[Token]) -> Result<Self, GlobFault> {
+    fn new(text: &[u8], compiled: &mut Compiled) -> Result<Self, GlobFault> {
         let mut parts: Vec<Part> = Vec::new();
         let mut is_directory = false;
-        for tokens in tokens.split(|token| *token == Token::Slash) {
-            let part = Part::new(tokens);
+        for text in text.split(|byte| *byte == b'/') {
+            let part = Part::new(text, compiled)?;
             is_directory =
                 matches!(&part, Part::Literal(name) if [&b""[..], b".", b".."].contains(&&name[..]));
             match &part {
@@ -97,9 +114,9 @@ impl Pattern {
             return Err(GlobFault::Directory);
         }
         if parts.last() == Some(&Part::Recursive) {
-            parts.push(Part::Wild(vec![Token::Star]));
+            parts.push(Part::Any);
         }
-        Ok(Self { is_absolute: tokens.first() == Some(&Token::Slash), parts })
+        Ok(Self { is_absolute: text.starts_with(b"/"), parts })
     }
 
     /// Whether it matches a canonical path, cut into names by [`names`].
@@ -111,37 +128,28 @@ impl Pattern {
     /// where that is not what the pattern says.
     pub(super) fn covered(&self) -> Option<&[Part]> {
         match self.parts.as_slice() {
-            [covered @ .., Part::Recursive, Part::Wild(last)] if last == &[Token::Star] => Some(covered),
+            [covered @ .., Part::Recursive, Part::Any] => Some(covered),
             _ => None,
         }
     }
 }
 
 impl Part {
-    fn new(tokens: &[Token]) -> Self {
-        if tokens == [Token::Star, Token::Star] {
-            return Self::Recursive;
-        }
-        let byte = |token: &Token| match token {
-            Token::Byte(byte) => Some(*byte),
-            _ => None,
-        };
-        match tokens.iter().map(byte).collect() {
-            Some(name) => Self::Literal(name),
-            None => {
-                let mut tokens = tokens.to_vec();
-                tokens.dedup_by(|a, b| *a == Token::Star && *b == Token::Star);
-                Self::Wild(tokens)
-            }
-        }
+    fn new(text: &[u8], compiled: &mut Compiled) -> Result<Self, GlobFault> {
+        Ok(match (text, literal(text)) {
+            (b"**", _) => Self::Recursive,
+            (b"*", _) => Self::Any,
+            (_, Some(name)) => Self::Literal(name),
+            (_, None) => Self::Wild(Wild::new(text, compiled)?),
+        })
     }
 
     /// Whether it only matches names that begin with a dot; otherwise it only matches others.
     pub(super) fn is_hidden(&self) -> bool {
         match self {
             Self::Literal(name) => name.starts_with(b"."),
-            Self::Wild(tokens) => tokens.first() == Some(&Token::Byte(b'.')),
-            Self::Recursive => false,
+            Self::Wild(wild) => wild.text.starts_with('.') || wild.text.starts_with(r"\."),
+            Self::Any | Self::Recursive => false,
         }
     }
 
@@ -150,9 +158,52 @@ impl Part {
         match self {
             Self::Literal(literal) => literal == name,
             _ if self.is_hidden() != name.starts_with(b".") => false,
-            Self::Wild(tokens) => match_name(tokens, name),
-            Self::Recursive => true,
+            Self::Wild(wild) => wild.set.is_match_candidate(&Candidate::from_bytes(name)),
+            Self::Any | Self::Recursive => true,
         }
+    }
+}
+
+impl Wild {
+    fn new(text: &[u8], compiled: &mut Compiled) -> Result<Self, GlobFault> {
+        let text = std::str::from_utf8(text).map_err(|_| GlobFault::NotUtf8)?;
+        if let Some(wild) = compiled.get(text) {
+            return Ok(wild.clone());
+        }
+        if text.len() > LONGEST_WILD {
+            return Err(GlobFault::TooLong);
+        }
+        // There, a class holds the bytes of its characters: `[é]` would match half an `é`.
+        if items(text.as_bytes()).any(|item| item[0] == b'[' && !item.is_ascii()) {
+            return Err(GlobFault::BadClass);
+        }
+        // A name has no separators, so that it does not matter what may match them; globset has shortcuts for `*` if it may.
+        let glob = GlobBuilder::new(text).literal_separator(false).backslash_escape(true).build();
+        let set = glob.and_then(|glob| GlobSet::new([glob])).map_err(|error| match error.kind() {
+            ErrorKind::UnclosedClass => GlobFault::OpenClass,
+            ErrorKind::InvalidRange(..) => GlobFault::BackwardRange,
+            ErrorKind::UnopenedAlternates => GlobFault::StrayBrace,
+            ErrorKind::UnclosedAlternates => GlobFault::OpenBrace,
+            ErrorKind::DanglingEscape => GlobFault::StrayEscape,
+            _ => GlobFault::TooLong,
+        })?;
+        let wild = Self { text: text.into(), set };
+        compiled.insert(Arc::clone(&wild.text), wild.clone());
+        Ok(wild)
+    }
+}
+
+impl PartialEq for Wild {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Wild {}
+
+impl Hash for Wild {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
     }
 }
 
@@ -193,151 +244,93 @@ pub(super) fn match_parts(parts: &[Part], names: &[&[u8]]) -> bool {
     }
 }
 
-/// The same for the characters of a name.
-fn match_name(tokens: &[Token], name: &[u8]) -> bool {
-    let (mut token, mut at) = (0, 0);
-    let mut last: Option<(usize, usize)> = None;
-    loop {
-        let rest = &name[at..];
-        let taken = match tokens.get(token) {
-            Some(Token::Star) => {
-                last = Some((token, at));
-                token += 1;
-                continue;
-            }
-            None if rest.is_empty() => return true,
-            None | Some(Token::Slash) => None,
-            Some(_) if rest.is_empty() => None,
-            Some(Token::Byte(byte)) => (rest[0] == *byte).then_some(1),
-            Some(Token::AnyChar) => Some(first_char(rest).1),
-            Some(Token::Class { is_negated, ranges }) => {
-                let (found, length) = first_char(rest);
-                let is_in = found.is_some_and(|c| ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)));
-                (is_in != *is_negated).then_some(length)
-            }
+/// A text without what its `\` are for; `None` where it has wildcards, or an `\` at its end.
+fn literal(text: &[u8]) -> Option<Vec<u8>> {
+    let byte = |item: &[u8]| match item[0] {
+        b'*' | b'?' | b'[' => None,
+        b'\\' => item.get(1).copied(),
+        byte => Some(byte),
+    };
+    items(text).map(byte).collect()
+}
+
+/// What means something together: a class, a `\` and what is after it, or a byte alone.
+fn items(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let length = match text.first()? {
+            b'[' => class_length(text),
+            b'\\' => text.len().min(2),
+            _ => 1,
         };
-        match (taken, last) {
-            (Some(length), _) => (token, at) = (token + 1, at + length),
-            (None, Some((star, taken))) if taken < name.len() => {
-                let taken = taken + first_char(&name[taken..]).1;
-                last = Some((star, taken));
-                (token, at) = (star + 1, taken);
-            }
-            _ => return false,
-        }
-    }
+        text.split_off(..length)
+    })
 }
 
-/// The first character, and how many bytes it has; a byte that belongs to none stands alone.
-fn first_char(bytes: &[u8]) -> (Option<char>, usize) {
-    for length in 1..=bytes.len().min(4) {
-        if let Ok(text) = std::str::from_utf8(&bytes[..length]) {
-            return (text.chars().next(), length);
-        }
-    }
-    (None, 1)
+/// How long the class is that a text begins with; all of it where it does not end.
+fn class_length(text: &[u8]) -> usize {
+    // A `]` that comes first stands for itself.
+    let first = 1 + usize::from(matches!(text.get(1), Some(b'!' | b'^')));
+    let end = text.iter().skip(first + 1).position(|byte| *byte == b']');
+    end.map_or(text.len(), |end| first + 1 + end + 1)
 }
 
-/// Reads a pattern from left to right.
-struct Reader<'a> {
+/// Writes out what braces stand for, from left to right. It is done here and not by globset because an alternative may have
+/// slashes and dots, which are not its business, and names without wildcards, which need no listing.
+struct Braces<'a> {
     text: &'a [u8],
     at: usize,
     /// How many braces are open.
     depth: usize,
 }
 
-impl Reader<'_> {
+impl Braces<'_> {
     /// All alternatives up to the end, or up to the `,` or `}` of the brace that is open.
-    fn sequence(&mut self) -> Result<Vec<Vec<Token>>, GlobFault> {
+    fn sequence(&mut self) -> Result<Vec<Vec<u8>>, GlobFault> {
         let mut all = vec![Vec::new()];
-        while let Some(&byte) = self.text.get(self.at) {
-            if self.depth > 0 && (byte == b',' || byte == b'}') {
-                break;
-            }
-            self.at += 1;
-            let token = match byte {
-                b'{' => {
-                    all = product(&all, &self.braces()?)?;
-                    continue;
+        while let Some(item) = items(&self.text[self.at..]).next() {
+            match item {
+                b"," | b"}" if self.depth > 0 => break,
+                b"}" => return Err(GlobFault::StrayBrace),
+                b"{" => all = product(&all, &self.braces()?)?,
+                item => {
+                    self.at += item.len();
+                    all.iter_mut().for_each(|text| text.extend_from_slice(item));
                 }
-                b'}' => return Err(GlobFault::StrayBrace),
-                b'*' => Token::Star,
-                b'?' => Token::AnyChar,
-                b'/' => Token::Slash,
-                b'[' => self.class()?,
-                b'\\' => {
-                    let escaped = *self.text.get(self.at).ok_or(GlobFault::StrayEscape)?;
-                    self.at += 1;
-                    if escaped == b'/' { Token::Slash } else { Token::Byte(escaped) }
-                }
-                byte => Token::Byte(byte),
-            };
-            for tokens in &mut all {
-                tokens.push(token.clone());
             }
         }
         Ok(all)
     }
 
-    /// What stands between braces, after the first.
-    fn braces(&mut self) -> Result<Vec<Vec<Token>>, GlobFault> {
+    /// What stands between braces.
+    fn braces(&mut self) -> Result<Vec<Vec<u8>>, GlobFault> {
         if self.depth == DEEPEST_BRACE {
             return Err(GlobFault::TooManyAlternatives);
         }
         self.depth += 1;
         let mut all = Vec::new();
-        loop {
+        // At first the `{`, then each `,`.
+        while self.text.get(self.at) != Some(&b'}') {
+            self.at += 1;
             all.append(&mut self.sequence()?);
             if all.len() > MOST_ALTERNATIVES {
                 return Err(GlobFault::TooManyAlternatives);
             }
-            let end = *self.text.get(self.at).ok_or(GlobFault::OpenBrace)?;
-            self.at += 1;
-            if end == b'}' {
-                self.depth -= 1;
-                return Ok(all);
+            if self.at == self.text.len() {
+                return Err(GlobFault::OpenBrace);
             }
-        }
-    }
-
-    /// What stands between brackets, after the first.
-    fn class(&mut self) -> Result<Token, GlobFault> {
-        let is_negated = matches!(self.text.get(self.at), Some(b'!' | b'^'));
-        self.at += usize::from(is_negated);
-        let mut ranges = Vec::new();
-        // A `]` that comes first stands for itself.
-        while self.text.get(self.at) != Some(&b']') || ranges.is_empty() {
-            let from = self.class_char()?;
-            let is_range = self.text.get(self.at) == Some(&b'-')
-                && self.text.get(self.at + 1).is_some_and(|byte| *byte != b']');
-            self.at += usize::from(is_range);
-            let to = if is_range { self.class_char()? } else { from };
-            if to < from {
-                return Err(GlobFault::BackwardRange);
-            }
-            ranges.push((from, to));
         }
         self.at += 1;
-        Ok(Token::Class { is_negated, ranges })
-    }
-
-    fn class_char(&mut self) -> Result<char, GlobFault> {
-        let is_escaped = self.text.get(self.at) == Some(&b'\\');
-        self.at += usize::from(is_escaped);
-        let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty()).ok_or(GlobFault::OpenClass)?;
-        let (found, length) = first_char(rest);
-        self.at += length;
-        found.filter(|found| *found != '/').ok_or(GlobFault::BadClass)
+        self.depth -= 1;
+        Ok(all)
     }
 }
 
 /// Each of `heads` before each of `tails`.
-fn product(heads: &[Vec<Token>], tails: &[Vec<Token>]) -> Result<Vec<Vec<Token>>, GlobFault> {
+fn product(heads: &[Vec<u8>], tails: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, GlobFault> {
     if heads.len().saturating_mul(tails.len()) > MOST_ALTERNATIVES {
         return Err(GlobFault::TooManyAlternatives);
     }
-    let with =
-        |head: &Vec<Token>| tails.iter().map(move |tail| [&head[..], tail].concat()).collect::<Vec<_>>();
+    let with = |head: &Vec<u8>| tails.iter().map(move |tail| [&head[..], tail].concat()).collect::<Vec<_>>();
     Ok(heads.iter().flat_map(with).collect())
 }
 
@@ -347,14 +340,16 @@ impl fmt::Display for GlobFault {
             Self::Empty => "it is empty",
             Self::Directory => "it ends like a directory, and only files match",
             Self::ParentOfWildcard => "`..` after a wildcard",
-            Self::OpenClass => "`[` without `]`",
-            Self::BadClass => "`/`, or bytes that are not UTF-8, between `[` and `]`",
+            Self::OpenClass => "`[` without `]`, or with `/` before it",
+            Self::BadClass => "a character beyond ASCII between `[` and `]`",
             Self::BackwardRange => "a range that ends before it begins",
             Self::OpenBrace => "`{` without `}`",
             Self::StrayBrace => "`}` without `{`",
             Self::TooManyAlternatives => "more than 1000 alternatives, or too many braces in one another",
-            Self::StrayEscape => "`\\` at its end",
+            Self::StrayEscape => "`\\` at its end, or before `/`",
             Self::Nul => "a NUL",
+            Self::NotUtf8 => "wildcards beside bytes that are not UTF-8",
+            Self::TooLong => "more than 1024 bytes with wildcards between slashes",
         })
     }
 }

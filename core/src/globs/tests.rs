@@ -1,5 +1,5 @@
-//! Tests of globs: tables of cases, what is asked of the disk, real directories, and random patterns against two other
-//! ways to match them.
+//! Tests of globs: tables of cases, what is asked of the disk, real directories, and random patterns against a naive way
+//! to match them.
 
 use super::*;
 use crate::collect::{Access, MemoryDisk};
@@ -49,8 +49,9 @@ fn what_matches_and_what_does_not() {
     for (pattern, matching, other) in [
         ("a.c", &["a.c", "./a.c", "x/../a.c"][..], &["b.c", "a.cc", "x/a.c", "/a.c"][..]),
         ("*.c", &["a.c", "ab.c"], &["a.h", "x/a.c", ".c", ".a.c", "a.c/b"]),
-        ("?.c", &["a.c", "é.c", "€.c", "😀.c"], &["ab.c", ".c", "..c"]),
-        ("*??", &["ab", "éa"], &["a", "é", "😀"]),
+        ("?.c", &["a.c"], &["ab.c", ".c", "..c", "é.c"]),
+        ("*??", &["ab", "é"], &["a"]),
+        ("é*", &["é", "éa"], &["e", "ê"]),
         ("src/*.c", &["src/a.c"], &["a.c", "src/x/a.c", "src"]),
         ("**/*.c", &["a.c", "x/a.c", "x/y/a.c"], &[".x/a.c", "x/.y/a.c", "x/.a.c", "../a.c", "/a.c"]),
         ("src/**", &["src/a", "src/x/a"], &["src", "src/.a", "src/.x/a", "a"]),
@@ -64,18 +65,23 @@ fn what_matches_and_what_does_not() {
         ("[.]a", &[], &[".a"]),
         ("{.a,b}", &[".a", "b"], &["a"]),
         ("[a-c].c", &["a.c", "c.c"], &["d.c", "A.c"]),
-        ("[!a-c]", &["d", "é"], &["a", "c", ".", "dd"]),
+        ("[!a-c]", &["d"], &["a", "c", ".", "dd", "é"]),
         ("[^a]", &["b"], &["a"]),
         ("[]a]", &["]", "a"], &["b"]),
         ("[a-]", &["a", "-"], &["b"]),
-        ("[é-ü]", &["ö"], &["o"]),
-        (r"[\]]", &["]"], &["\\"]),
+        (r"[\]]", &[r"\]"], &["]", r"\"]),
+        (r"[\x]", &[r"\", "x"], &["]"]),
         ("a.{c,h}", &["a.c", "a.h"], &["a.", "a.{c,h}"]),
         ("{src,lib/x}/*.c", &["src/a.c", "lib/x/a.c"], &["lib/a.c"]),
         ("a{,b}{c,d{e,f}}", &["ac", "abc", "ade", "abdf"], &["a", "ab", "ad"]),
+        ("{a,**/b}.[ch]", &["a.c", "b.h", "x/y/b.c"], &["x/a.c", "b.x"]),
+        (r"{[,}],x\,\}}y", &[",y", "}y", "x,}y"], &["[y", "xy"]),
+        ("x{}", &["x"], &["x{}"]),
         (r"\*", &["*"], &["a"]),
         (r"\{a\}", &["{a}"], &["a"]),
         (r"\!a", &["!a"], &["a"]),
+        (r"\.*", &[".a"], &["a", r"\.a"]),
+        (r"\**", &["*", "*a"], &["a"]),
         ("a,b", &["a,b"], &["a", "b"]),
         ("/usr/*.h", &["/usr/a.h"], &["usr/a.h"]),
         ("../*.h", &["../a.h"], &["a.h", "../../a.h", "../x/a.h"]),
@@ -92,7 +98,8 @@ fn what_matches_and_what_does_not() {
         }
     }
     assert!(globs(&["?x"]).matches(b"\xffx"), "a byte that is no character");
-    assert!(Globs::new(&[b"\xff*"]).expect("a pattern of bytes").matches(b"\xffx"));
+    assert!(Globs::new(&[b"\xff/*"]).expect("a pattern of bytes").matches(b"\xff/x"));
+    assert_eq!(Globs::new(&[b"\xff*"]).map_err(|error| error.fault), Err(GlobFault::NotUtf8));
 }
 
 #[test]
@@ -123,19 +130,26 @@ fn what_is_no_pattern_is_refused() {
         ("[]", GlobFault::OpenClass),
         ("[a-", GlobFault::OpenClass),
         ("[", GlobFault::OpenClass),
-        ("[a/b]", GlobFault::BadClass),
+        ("[a/b]", GlobFault::OpenClass),
+        ("{a,[b/c]}", GlobFault::OpenClass),
+        ("[é]", GlobFault::BadClass),
+        ("[!a-é]", GlobFault::BadClass),
         ("[z-a]", GlobFault::BackwardRange),
         ("{a,b", GlobFault::OpenBrace),
         ("a}", GlobFault::StrayBrace),
         ("a\\", GlobFault::StrayEscape),
+        (r"a\/b", GlobFault::StrayEscape),
         ("a\0b", GlobFault::Nul),
     ] {
         assert_eq!(fault(pattern), Some(expected), "{pattern:?}");
     }
     assert_eq!(fault(&"{a,b}".repeat(10)), Some(GlobFault::TooManyAlternatives));
     assert_eq!(fault(&"{".repeat(100_000)), Some(GlobFault::TooManyAlternatives));
+    assert_eq!(fault(&"[".repeat(100_000)), Some(GlobFault::TooLong));
+    assert_eq!(fault(&"?".repeat(1025)), Some(GlobFault::TooLong));
+    assert_eq!(fault(&format!("{}/{}", "*a".repeat(512), "x".repeat(100_000))), None);
     let error = Globs::new(&["a", "!b["]).expect_err("an open class");
-    assert_eq!(error.to_string(), "pattern `!b[`: `[` without `]`");
+    assert_eq!(error.to_string(), "pattern `!b[`: `[` without `]`, or with `/` before it");
 }
 
 #[test]
@@ -362,15 +376,13 @@ impl Numbers {
 }
 
 #[test]
-fn random_patterns_match_what_two_others_match() {
+fn random_patterns_match_what_they_match_without_much_thought() {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let mut n_matches = 0;
     for _ in 0..20_000 {
         let pattern = numbers.pattern();
         let text = text_of(&pattern);
         let globs = globs(&[&text]);
-        let other = globset::GlobBuilder::new(&text).literal_separator(true).build().expect("a glob");
-        let other = other.compile_matcher();
         for _ in 0..8 {
             let n = 1 + numbers.below(5);
             let names: Vec<String> = (0..n).map(|_| numbers.text(&["a", "b"], 3)).collect();
@@ -378,9 +390,6 @@ fn random_patterns_match_what_two_others_match() {
             let path = names.join("/");
             let expected = matches_simply(&pattern, &names);
             assert_eq!(globs.matches(path.as_bytes()), expected, "{text} and {path}");
-            if !path.contains('.') {
-                assert_eq!(other.is_match(&path), expected, "{text} and {path}");
-            }
             n_matches += usize::from(expected);
         }
     }

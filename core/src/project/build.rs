@@ -11,19 +11,20 @@
 //! them executable. So nobody sees who writes into an input, and writes back what was there, and its time, while it
 //! is being used; nor who does that within one tick of the clock in which the build began.
 
-use super::check::{DEPFILE, read_depfile};
+use super::check::{DEPFILE, NUMBER, read_depfile};
 use super::look::{Moment, Seen, look};
-use super::{Options, Project, ProjectError};
+use super::{CommonValues, Options, Project, ProjectError};
 use crate::collect::Disk;
 use crate::decide::is_same_stamp;
 use crate::files::FileTable;
 use crate::history::{Rule, Unknown};
 use crate::ids::{FileId, TargetId};
 use crate::policy::Policy;
-use crate::records::{Entry, NewEntry, ROLE_DISCOVERED, ROLE_INPUT, ROLE_OUTPUT, Records};
+use crate::records::{Entry, NewEntry, ROLE_DISCOVERED, ROLE_INPUT, ROLE_OUTPUT, Records, random};
 use crate::snapshot::{Meta, Mtime, Stat};
 use crate::state::FileState;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Builds that began. They are on record as interrupted until they are committed.
 #[must_use = "a build that is never committed counts as interrupted"]
@@ -34,6 +35,9 @@ pub struct Begun {
 struct Build {
     target: TargetId,
     began: Mtime,
+    /// Its number on record: no other build has it.
+    number: u64,
+    described: Described,
     /// Inputs as they were then; discovered ones are those of the last success.
     files: Vec<(FileId, u32, FileState)>,
 }
@@ -49,10 +53,19 @@ enum Stage {
     Ended(Mtime),
 }
 
+/// What was described when a build began: that is what made its outputs, whatever is described when it ends.
+enum Described {
+    /// What the project says of the target, which does not change, and the values of all targets, which may.
+    Here(Arc<CommonValues>),
+    /// What is on record.
+    Elsewhere { command_hash: u64, command: Vec<u8>, values: Vec<(Vec<u8>, Vec<u8>)> },
+}
+
 /// Builds that were recorded as successes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// Inputs that changed since the build began, or may have, so that their targets are stale again: each with its
+    /// Files that leave it open what the targets were made from, so that these are stale again: inputs that changed since
+    /// the build began, or may have; an output that another build of the same target may have written. Each with its
     /// target.
     pub doubtful: Vec<(TargetId, FileId)>,
 }
@@ -133,7 +146,8 @@ impl Project {
         let mut begun = Begun { builds: Vec::with_capacity(lists.len()) };
         for (target, inputs) in lists {
             let files = inputs.into_iter().map(|(file, role)| (file, role, state(file))).collect();
-            begun.builds.push(Build { target, began, files });
+            let described = Described::Here(Arc::clone(&self.common_values));
+            begun.builds.push(Build { target, began, number: random(), described, files });
         }
         Ok(begun)
     }
@@ -155,9 +169,22 @@ impl Project {
                 .iter()
                 .filter_map(|row| Some((self.file(records.path(row.path)).ok()?, row.role, row.state)));
             let files = files.collect();
-            builds.push(Build { target, began: entry.began, files });
+            let (began, number, described) =
+                (entry.began, number(&entry), self.described_elsewhere(target, &entry));
+            builds.push(Build { target, began, number, described, files });
         }
         Begun { builds }
+    }
+
+    fn described_elsewhere(&self, target: TargetId, entry: &Entry<'_>) -> Described {
+        // Who began without saying which command may say so now.
+        let (command_hash, command) = match entry.command {
+            b"" => (self.command_hash(target), self.command(target)),
+            command => (entry.command_hash, command),
+        };
+        let values = entry.values().filter(|(name, _)| *name != NUMBER);
+        let values = values.map(|(name, value)| (name.to_vec(), value.to_vec())).collect();
+        Described::Elsewhere { command_hash, command: command.to_vec(), values }
     }
 
     /// Says that builds succeeded. Outputs and depfiles are looked at and put on record.
@@ -201,6 +228,7 @@ impl Project {
             context.add_discovered(build, &found, clock, &mut committed);
             context.add_outputs(build)?;
         }
+        self.disown_overtaken(records, &mut begun, &mut committed)?;
         let context = After { project: self, records, table: &table, seen: &seen, states: &states };
         context.add_made_along(&mut begun, &mut committed);
         self.append(records, &begun.builds, Stage::Ended(seen.moment.time))?;
@@ -227,6 +255,33 @@ impl Project {
             }
         }
         all
+    }
+
+    /// Somebody else began to build the same target, or the store is another one. Whose output it is nobody knows, now or
+    /// when the other one ends, so neither build counts.
+    fn disown_overtaken(
+        &self,
+        records: &mut Records,
+        begun: &mut Begun,
+        committed: &mut Committed,
+    ) -> Result<(), ProjectError> {
+        records.refresh()?;
+        let is_last = |build: &Build| {
+            let entry = records.entry(self.graph.name(build.target));
+            entry.is_some_and(|entry| entry.ended.is_none() && number(&entry) == build.number)
+        };
+        let (last, mut overtaken): (Vec<_>, Vec<_>) = begun.builds.drain(..).partition(is_last);
+        begun.builds = last;
+        if overtaken.is_empty() {
+            return Ok(());
+        }
+        for build in &mut overtaken {
+            build.number = random();
+            committed
+                .doubtful
+                .extend(self.graph.outputs(build.target).first().map(|&file| (build.target, file)));
+        }
+        self.append(records, &overtaken, Stage::Begun)
     }
 
     /// What appeared during a build and matches a pattern may have been an input, and be gone by the next check.
@@ -295,11 +350,8 @@ impl Project {
 
     /// What stands for the state of a name that is no file: which success of its target there was.
     fn state_of_name(&self, records: &Records, file: FileId) -> FileState {
-        let ended = records.entry(self.graph.files.path(file)).and_then(|entry| entry.ended);
-        match ended {
-            Some(mtime) => FileState::new(Stat::Present(Meta { mtime, ..Meta::default() }), None, false),
-            None => FileState::UNKNOWN,
-        }
+        let entry = records.entry(self.graph.files.path(file));
+        entry.map_or(FileState::UNKNOWN, |entry| FileState::new(stat_of_success(&entry), None, false))
     }
 
     /// Takes over the digests that a record has for stamps which prove something.
@@ -339,30 +391,59 @@ impl Project {
             // Whoever commits it himself knows them; they can be many.
             let files = if stage == Stage::Begun { &[][..] } else { &build.files };
             rows.push(files.iter().map(path).collect::<Vec<_>>());
-            let mut all: Vec<(&[u8], &[u8])> = self.values(build.target).collect();
-            let depfile = self.depfile(build.target);
-            if !depfile.is_empty() {
-                all.push((DEPFILE, depfile));
-            }
+            let mut all: Vec<(&[u8], &[u8])> = match &build.described {
+                Described::Here(common) => {
+                    let depfile = Some(self.depfile(build.target)).filter(|depfile| !depfile.is_empty());
+                    let depfile = depfile.map(|depfile| (DEPFILE, depfile));
+                    self.values_with(build.target, common).chain(depfile).collect()
+                }
+                Described::Elsewhere { values, .. } => {
+                    values.iter().map(|(name, value)| (&name[..], &value[..])).collect()
+                }
+            };
+            all.push((NUMBER, bytemuck::bytes_of(&build.number)));
             values.push(all);
         }
         let entries: Vec<NewEntry<'_>> = builds
             .iter()
             .zip(rows.iter().zip(&values))
-            .map(|(build, (files, values))| NewEntry {
-                name: self.graph.name(build.target),
-                began: build.began,
-                ended,
-                moment: ended.unwrap_or(build.began),
-                command_hash: self.command_hash(build.target),
-                command: self.command(build.target),
-                values,
-                files,
+            .map(|(build, (files, values))| {
+                let (command_hash, command) = match &build.described {
+                    Described::Here(_) => (self.command_hash(build.target), self.command(build.target)),
+                    Described::Elsewhere { command_hash, command, .. } => (*command_hash, &command[..]),
+                };
+                NewEntry {
+                    name: self.graph.name(build.target),
+                    began: build.began,
+                    ended,
+                    moment: ended.unwrap_or(build.began),
+                    command_hash,
+                    command,
+                    values,
+                    files,
+                }
             })
             .collect();
         records.append(&entries)?;
         Ok(())
     }
+}
+
+/// The number of the build that an entry is about; 0 if it has none.
+fn number(entry: &Entry<'_>) -> u64 {
+    let value = entry.values().find(|(name, _)| *name == NUMBER);
+    value.and_then(|(_, bytes)| bytes.try_into().ok()).map_or(0, u64::from_ne_bytes)
+}
+
+/// What takes the place of a stat for the name of a target without outputs: which of its builds was the last, and that
+/// it succeeded. Times would not tell two of them that succeed within a tick.
+pub(super) fn stat_of_success(entry: &Entry<'_>) -> Stat {
+    entry.ended.map_or(Stat::Unknown, |ended| success_at(ended, number(entry)))
+}
+
+fn success_at(ended: Mtime, number: u64) -> Stat {
+    // With a time that nobody can put back, so that no policy asks for content.
+    Stat::Present(Meta { mtime: ended, ctime: ended.max(1), inode: number, ..Meta::default() })
 }
 
 /// After a command: what it left.
@@ -433,7 +514,8 @@ impl After<'_> {
         let Some(place) = self.table.lookup(path) else { return FileState::UNKNOWN };
         let state = self.states[place.index()];
         let Stat::Present(meta) = self.seen.stat(place) else { return FileState::UNKNOWN };
-        if !clock.at(began).is_racy(meta) {
+        // With a clock that was set back meanwhile stamps say nothing of before and after.
+        if clock.time >= began && !clock.at(began).is_racy(meta) {
             return state;
         }
         // Its stamp is as young as the build. But perhaps another target made it, and that had ended by then.
@@ -453,7 +535,8 @@ impl After<'_> {
     /// is younger than what was made of it. Whoever builds them all keeps to their order.
     fn add_made_along(&self, begun: &mut Begun, committed: &mut Committed) {
         let project = self.project;
-        let batch: HashSet<TargetId> = begun.targets().collect();
+        let batch: HashMap<TargetId, u64> =
+            begun.builds.iter().map(|build| (build.target, build.number)).collect();
         let stat = |file: FileId| match self.table.lookup(project.graph.files.path(file)) {
             Some(place) => (self.seen.stat(place), self.states[place.index()]),
             None => (Stat::Unknown, FileState::UNKNOWN),
@@ -468,14 +551,14 @@ impl After<'_> {
             });
             let oldest = times.min().unwrap_or(Mtime::MAX);
             for (file, _, state) in build.files.iter_mut().filter(|(_, role, _)| *role != ROLE_OUTPUT) {
-                let producer = project.graph.producer(*file).filter(|it| *it != target && batch.contains(it));
-                if *state != FileState::UNKNOWN || producer.is_none() {
+                let producer = project.graph.producer(*file).filter(|it| *it != target);
+                let Some(&number) = producer.and_then(|producer| batch.get(&producer)) else { continue };
+                if *state != FileState::UNKNOWN {
                     continue;
                 }
                 *state = match stat(*file) {
                     _ if project.is_name(*file) => {
-                        let success = Meta { mtime: self.seen.moment.time, ..Meta::default() };
-                        FileState::new(Stat::Present(success), None, false)
+                        FileState::new(success_at(self.seen.moment.time, number), None, false)
                     }
                     (Stat::Present(meta), state) if meta.mtime <= oldest => state,
                     _ => continue,

@@ -1,5 +1,7 @@
 //! Asking: which targets of a project are stale.
 
+use super::build::stat_of_success;
+use super::digests::Newest;
 use super::{Project, ProjectError};
 use crate::collect::{Disk, collect};
 use crate::decide::{Decision, Mode, Stop, wants_content};
@@ -30,12 +32,16 @@ pub struct Checked {
     pub snapshot: Snapshot,
     /// How many files' content was read because their stamps did not tell.
     pub n_contents: usize,
+    /// What was looked at; `None` where the answer rests on more than how these files look.
+    pub(super) plan: Option<Plan>,
     history: History,
     requests: Vec<FileId>,
 }
 
 /// The name under which a record holds the depfile that it was made with. No value of a caller has a NUL in its name.
 pub(super) const DEPFILE: &[u8] = b"\0depfile";
+/// The same for the number of the build that an entry is about.
+pub(super) const NUMBER: &[u8] = b"\0number";
 
 impl Project {
     /// Says which targets are stale among those that `requests` need, and why. Nothing is written. `records` is what
@@ -80,15 +86,21 @@ impl Project {
         requests: &[FileId],
         options: Options,
     ) -> Result<Checked, ProjectError> {
-        let Described { history, wanted, names } = described;
+        let Described { history, wanted, names, rests_on_more } = described;
         let plan = Plan::new(&self.graph.files, wanted);
         let mut snapshot = collect(disk, &plan, options.threads);
         for (file, stat) in names {
             snapshot.set_stat(file, stat);
         }
         let n_contents = self.read_contents(disk, &history, &mut snapshot, options.threads);
-        let mut checked =
-            Checked { report: Report::default(), snapshot, n_contents, history, requests: requests.to_vec() };
+        let mut checked = Checked {
+            report: Report::default(),
+            snapshot,
+            n_contents,
+            plan: (!rests_on_more).then_some(plan),
+            history,
+            requests: requests.to_vec(),
+        };
         let report = {
             let decision = checked.decision(self)?;
             self.refuse_missing(&decision, &checked.snapshot, requests)?;
@@ -115,7 +127,11 @@ impl Project {
             })
             .collect();
         let n_before = digests.n_read;
-        let contents = digests.of(disk, &to_read, threads);
+        let newest = match to_read.is_empty() {
+            true => Newest::default(),
+            false => Newest::of(graph.files.ids().map(|file| snapshot.stat(file))),
+        };
+        let contents = digests.of(disk, &to_read, threads, |meta| newest.is_older(meta));
         for (&(file, ..), content) in to_read.iter().zip(contents) {
             snapshot.set_content(file, content);
         }
@@ -188,6 +204,8 @@ pub(super) struct Described {
     pub(super) wanted: Vec<FileId>,
     /// What takes the place of a stat for names that are no files: when their last success ended.
     names: Vec<(FileId, Stat)>,
+    /// Whether patterns were expanded or depfiles read.
+    rests_on_more: bool,
 }
 
 /// Describes target after target, from what is asked about to what that needs.
@@ -212,7 +230,12 @@ impl<'a> Describer<'a> {
         records: Option<&'a Records>,
         threads: usize,
     ) -> Self {
-        let described = Described { history: History::default(), wanted: Vec::new(), names: Vec::new() };
+        let described = Described {
+            history: History::default(),
+            wanted: Vec::new(),
+            names: Vec::new(),
+            rests_on_more: false,
+        };
         let files = vec![0; records.map_or(0, Records::n_paths)];
         Self {
             project,
@@ -266,6 +289,7 @@ impl<'a> Describer<'a> {
         let matches = self.project.expand_globs(self.disk, target, self.threads, |file, errno| {
             differences.push(Reason::Unreadable { path: file, errno });
         });
+        self.described.rests_on_more |= self.project.globs(target).is_some();
         let rule = match self.by_times {
             true => Rule::Newer,
             false => self.project.rule(target, self.records.is_some()),
@@ -296,6 +320,7 @@ impl<'a> Describer<'a> {
             return history.set_discovered_unknown(target, Unknown::Broken { message });
         }
         let depfile = self.project.depfile(target).to_vec();
+        self.described.rests_on_more |= !depfile.is_empty();
         if !depfile.is_empty() {
             match read_depfile(self.disk, &depfile) {
                 Ok(names) => {
@@ -321,16 +346,15 @@ impl<'a> Describer<'a> {
         mut differences: Vec<Reason>,
     ) {
         let Some(&output) = self.project.graph.outputs(target).first() else { return };
-        let Some(ended) = entry.ended else {
+        if entry.ended.is_none() {
             differences.push(Reason::Interrupted { output, began: entry.began });
             let history = &mut self.described.history;
             history.set_discovered_inputs(target, matches.iter().copied(), None);
             return history.set_success(target, differences, [], []);
-        };
+        }
         if self.project.graph.flags(target).name_only {
             // It has no file, but who uses it has to know which of its successes he saw.
-            let stat = Stat::Present(Meta { mtime: ended, ..Meta::default() });
-            self.described.names.push((output, stat));
+            self.described.names.push((output, stat_of_success(entry)));
         }
         let hash = self.project.command_hash(target);
         // Who describes a target without its command says nothing about it.
@@ -371,7 +395,7 @@ impl<'a> Describer<'a> {
         let mut names: Vec<&[u8]> = recorded.keys().chain(now.keys()).copied().collect();
         names.sort_unstable();
         names.dedup();
-        for name in names.into_iter().filter(|name| *name != DEPFILE) {
+        for name in names.into_iter().filter(|name| ![DEPFILE, NUMBER].contains(name)) {
             let (recorded, value) = (recorded.get(name).copied(), now.get(name).copied());
             if recorded != value {
                 let (recorded, value) = (recorded.map(Into::into), value.map(Into::into));

@@ -100,7 +100,7 @@ impl Seen {
         matches!(self.stat(file), Stat::Present(meta) if self.moment.is_racy(meta))
     }
 
-    /// The states of files, with digests of those for which they are wanted,or whose stamps prove nothing.
+    /// The states of files, with digests of those for which they are wanted, or whose stamps prove nothing.
     pub(super) fn states(
         &self,
         disk: &dyn Disk,
@@ -120,7 +120,8 @@ impl Seen {
                 to_read.push((file, files.path(file), meta));
             }
         }
-        for (&(file, _, meta), content) in to_read.iter().zip(digests.of(disk, &to_read, threads)) {
+        let contents = digests.of(disk, &to_read, threads, |meta| !self.moment.is_racy(meta));
+        for (&(file, _, meta), content) in to_read.iter().zip(contents) {
             states[file.index()] = match content {
                 Content::Digest(digest) => {
                     let racy = self.moment.is_racy(meta);

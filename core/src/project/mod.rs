@@ -53,7 +53,8 @@
 //! assert_eq!(checked.report.stale[0].reasons[0].code(), "input-changed");
 //!
 //! // And the other way round: what would go stale if this file changed?
-//! let (affected, unknown) = project.affected(&disk, Some(&records), &[b"a.txt", b"README"], options);
+//! let files: [&[&[u8]]; 2] = [&[b"a.txt"], &[b"README"]];
+//! let (affected, unknown) = project.affected(&disk, Some(&records), &files, options);
 //! assert_eq!((affected[0].target, unknown), (target, vec![1]));
 //! # fs::remove_dir_all(dir)?;
 //! # Ok(())
@@ -82,10 +83,12 @@ mod digests;
 mod error;
 mod inputs;
 mod look;
+mod settled;
 
 pub use build::{Begun, Committed};
 pub use check::{Checked, Options};
 pub use error::{DescribeError, ProjectError};
+pub use settled::{Settled, Sources, StillFresh};
 
 use crate::content::DigestCache;
 use crate::globs::Globs;
@@ -95,6 +98,7 @@ use crate::path;
 use crate::policy::Policy;
 use digests::Digests;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a caller hands in for one target. All slices are copied.
 #[derive(Clone, Copy, Debug, Default)]
@@ -128,6 +132,9 @@ pub struct Description<'a> {
     pub phony: bool,
 }
 
+/// Names and values that all targets depend on.
+type CommonValues = BTreeMap<Vec<u8>, Vec<u8>>;
+
 /// Targets, described by their builder.
 #[derive(Default)]
 pub struct Project {
@@ -143,7 +150,7 @@ pub struct Project {
     defaults: Vec<FileId>,
     policy: Option<Policy>,
     /// What every target depends on beside files, by name.
-    common_values: BTreeMap<Vec<u8>, Vec<u8>>,
+    common_values: Arc<CommonValues>,
     /// The directory that relative paths start from, absolute and with a `/` at its end; empty where nobody said.
     base: Vec<u8>,
     path: Vec<u8>,
@@ -201,7 +208,7 @@ impl Project {
     /// Sets names and values that every target depends on, unless it has its own value of that name: what is the same for
     /// all is kept once. It holds for targets that were added before, too.
     pub fn set_values(&mut self, values: BTreeMap<Vec<u8>, Vec<u8>>) {
-        self.common_values = values;
+        self.common_values = Arc::new(values);
     }
 
     /// Sets the targets that are meant where a question names none. Without any, all targets are meant.
@@ -328,8 +335,17 @@ impl Project {
 
     /// The names and values that a target depends on, sorted by name: its own, and those of all targets.
     pub fn values(&self, target: TargetId) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.values_with(target, &self.common_values)
+    }
+
+    /// The same, had these been the values of all targets.
+    fn values_with<'a>(
+        &'a self,
+        target: TargetId,
+        common: &'a CommonValues,
+    ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let mut own = self.own_values(target).peekable();
-        let mut common = self.common_values.iter().peekable();
+        let mut common = common.iter().peekable();
         std::iter::from_fn(move || {
             let Some(&(name, _)) = own.peek() else {
                 return common.next().map(|(name, value)| (name.as_slice(), value.as_slice()));

@@ -365,11 +365,11 @@ fn told(what: &str, path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot {what} {}: {error}", path.display()))
 }
 
-/// A number that no other file of records has.
-fn random() -> u64 {
+/// A number that no other file of records has, nor any build on record. Not 0.
+pub(crate) fn random() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
     // The system's own randomness is in every `RandomState`.
-    RandomState::new().hash_one((now, std::process::id()))
+    RandomState::new().hash_one((now, std::process::id())).max(1)
 }
 
 #[cfg(test)]

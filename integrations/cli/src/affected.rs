@@ -45,15 +45,10 @@ pub(crate) fn affected(common: &Common, args: &AffectedArgs) -> Result<Exit, Tro
     if common.is_project() {
         let mut described = describe(common, &disk, &[], &[])?;
         let records = read_records(common, &described.store)?;
-        let project = &described.project;
-        let is_known = |name: &[u8]| {
-            let matches = |target| project.globs(target).is_some_and(|globs| globs.matches(name));
-            project.lookup(name).is_some() || project.graph().targets().any(matches)
-        };
         let sources = sources(common);
         let description = asked.iter().any(|asked| asked.names.iter().any(|name| sources.contains(name)));
-        let paths: Vec<&[u8]> = asked.iter().map(|asked| asked.name(is_known)).collect();
-        let (found, unknown) = described.project.affected(&disk, records.as_ref(), &paths, options(common));
+        let names: Vec<&[Vec<u8>]> = asked.iter().map(|asked| asked.names.as_slice()).collect();
+        let (found, unknown) = described.project.affected(&disk, records.as_ref(), &names, options(common));
         let graph = described.project.graph();
         let unknown = unknown.into_iter().map(|position| &asked[position]);
         let unknown = unknown.filter(|asked| !asked.names.iter().any(|name| sources.contains(name)));
@@ -66,10 +61,11 @@ pub(crate) fn affected(common: &Common, args: &AffectedArgs) -> Result<Exit, Tro
     for asked in &asked {
         let is_source = build.sources().any(|source| asked.names.iter().any(|name| name == source));
         description |= is_source;
-        match graph.files.lookup(asked.name(|name| graph.files.lookup(name).is_some())) {
-            Some(file) => known.push(file),
-            None if is_source => {}
-            None => unknown.push(asked),
+        let n_before = known.len();
+        // A manifest can use one of its names, and a depfile another.
+        known.extend(asked.names.iter().filter_map(|name| graph.files.lookup(name)));
+        if known.len() == n_before && !is_source {
+            unknown.push(asked);
         }
     }
     let targets = without_phony(graph, &upcheck::affected(graph, build.history(), &known));
@@ -175,7 +171,11 @@ fn sources(common: &Common) -> Vec<Vec<u8>> {
     let Some(file) = described_in.filter(|file| file != Path::new("-")) else { return Vec::new() };
     let mut sources = Vec::new();
     for directory in places(&common.directory) {
-        sources.extend(names(&bytes_of(file.clone().into_os_string()), &[directory.clone()], &[directory]));
+        sources.extend(names(
+            &bytes_of(file.clone().into_os_string()),
+            std::slice::from_ref(&directory),
+            std::slice::from_ref(&directory),
+        ));
     }
     sources
 }
@@ -211,13 +211,6 @@ fn asked(common: &Common, args: &AffectedArgs) -> Result<Vec<Asked>, Trouble> {
     }
     let asked = |given: Vec<u8>| Asked { names: names(&given, &bases, &build_dirs), given };
     Ok(given.into_iter().map(asked).collect())
-}
-
-impl Asked {
-    /// The first of its names that is known, else the most likely one.
-    fn name(&self, is_known: impl Fn(&[u8]) -> bool) -> &[u8] {
-        self.names.iter().find(|name| is_known(name)).unwrap_or(&self.names[0])
-    }
 }
 
 /// A directory's absolute paths: without links, and as the shell calls it, which is what a description may have.

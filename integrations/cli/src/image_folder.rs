@@ -6,6 +6,7 @@ use etcetera::BaseStrategy;
 use std::path::PathBuf;
 use upcheck::content::DigestCache;
 use upcheck::image::ImageFolder;
+use upcheck::project::Settled;
 use upcheck_ninja::Images;
 
 /// Where images of the build directory are kept; `None` where none are wanted, or there is no place for them.
@@ -18,6 +19,13 @@ pub(crate) fn images(common: &Common) -> Option<Images> {
 /// The digests that earlier checks found, which serve all builds.
 pub(crate) fn digests(common: &Common) -> Option<DigestCache> {
     Some(DigestCache::open(ImageFolder::new(folder(common)?), DigestCache::NAME))
+}
+
+/// Where it is kept that everything was fresh, for a question of which these are the words.
+pub(crate) fn settled(common: &Common, words: &str, sources: Vec<Vec<u8>>) -> Option<Settled> {
+    let place = std::fs::canonicalize(&common.directory).ok()?;
+    let question = [words.as_bytes(), b"\0", &bytes_of(place.into_os_string())].concat();
+    Some(Settled::new(ImageFolder::new(folder(common)?), question, sources))
 }
 
 fn folder(common: &Common) -> Option<PathBuf> {

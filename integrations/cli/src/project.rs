@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Looked, Rules};
 use crate::args::{CheckArgs, Common, Format, From, OneTarget, WhyArgs};
 use crate::exit::Exit;
-use crate::image_folder::digests;
+use crate::image_folder::{self, digests};
 use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
 use crate::why;
 use crate::words;
@@ -11,9 +11,9 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use upcheck::collect::Disk;
-use upcheck::project::{Checked, Description, Options};
+use upcheck::project::{Checked, Description, Options, Settled, StillFresh};
 use upcheck::records::{Damage, DamageKind, Records};
-use upcheck::{FileId, Project, TargetId};
+use upcheck::{FileId, Graph, Project, Report, TargetId};
 use upcheck_graph::CompileOptions;
 
 /// A described project, and what is asked about.
@@ -79,9 +79,20 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         return Err(Trouble("--exact is about ninja".into()));
     }
     let disk = open(common)?;
+    let settled = settled(common, &args.targets, &args.command);
+    let sources = settled.as_ref().map(|settled| settled.look(&disk));
+    if let (Some(settled), Some(sources)) = (&settled, &sources)
+        && let Some(fresh) = settled.ask(&disk, sources, common.threads)
+    {
+        return still_fresh(common, args, fresh, sources.is_there(STORE));
+    }
     let (mut described, records) = describe_with_records(common, &disk, &args.targets, &args.command)?;
     let checked = ask(common, &disk, &mut described, records.as_ref())?;
     keep_digests(&mut described.project);
+    let is_damaged = records.as_ref().is_some_and(|records| records.damage().is_some());
+    if let (Some(settled), Some(sources), false) = (settled, sources, is_damaged) {
+        settled.keep(&sources, &checked);
+    }
     let exit = if checked.is_fresh() { Exit::Fresh } else { Exit::Stale };
     if args.quiet {
         return Ok(exit);
@@ -107,6 +118,60 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
     print_answer(common, &answer)?;
     Ok(exit)
 }
+
+/// Nothing differs from an earlier check, and everything was fresh then.
+fn still_fresh(
+    common: &Common,
+    args: &CheckArgs,
+    fresh: StillFresh,
+    has_records: bool,
+) -> Result<Exit, Trouble> {
+    if args.quiet {
+        return Ok(Exit::Fresh);
+    }
+    let snapshot = &fresh.snapshot;
+    let answer = Answer {
+        from: common.origin(),
+        graph: &Graph::default(),
+        looked: Looked {
+            n_files: snapshot.n_files(),
+            counts: snapshot.counts(),
+            snapshot: (snapshot.began(), snapshot.ended()),
+        },
+        rules: Rules::Project { project: &Project::new(), has_records, n_contents: 0 },
+        report: Report { n_targets: fresh.n_targets, ..Report::default() },
+        explain: args.explain,
+        commands: args.commands,
+    };
+    print_answer(common, &answer)?;
+    Ok(Exit::Fresh)
+}
+
+/// The place of the store among the sources of a description.
+const STORE: usize = 0;
+
+/// Where it is kept that the answer was "fresh"; `None` where it rests on what cannot be looked at again, as standard
+/// input, or on more files than are known before they are looked for.
+fn settled(common: &Common, targets: &[OsString], command: &[OsString]) -> Option<Settled> {
+    let one = &common.one;
+    let list = match common.from {
+        _ if one.is_given() => one.inputs_from.clone(),
+        Some(From::Graph) => Some(common.file.clone().unwrap_or_else(|| GRAPH.into())),
+        _ => return None,
+    };
+    if list.as_deref() == Some(Path::new("-")) {
+        return None;
+    }
+    let env: Vec<_> = one.env.iter().map(std::env::var_os).collect();
+    let rules = (env!("CARGO_PKG_VERSION"), common.from, &common.file, &common.records, common.policy);
+    let words = format!("{:?}", (rules, one, env, targets, command));
+    let store = common.records.join("records");
+    let sources = std::iter::once(store).chain(list);
+    image_folder::settled(common, &words, sources.map(|path| bytes_of(path.into_os_string())).collect())
+}
+
+/// The graph that is read where none is named.
+const GRAPH: &str = "graph.json";
 
 /// Answers `why`.
 pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
@@ -303,7 +368,7 @@ fn values(one: &OneTarget) -> Result<Vec<Value>, Trouble> {
 }
 
 fn graph(common: &Common, project: &mut Project) -> Result<(), Trouble> {
-    let file = common.file.clone().unwrap_or_else(|| "graph.json".into());
+    let file = common.file.clone().unwrap_or_else(|| GRAPH.into());
     match file == Path::new("-") {
         true => upcheck_graph::read(std::io::stdin().lock(), "standard input", project)?,
         false => upcheck_graph::read_file(&in_directory(common, &file), project)?,

@@ -14,6 +14,8 @@ use upcheck::project::{Checked, Committed};
 use upcheck::records::{Records, TargetLock, lock_target, target_holder};
 use upcheck::{FileId, Graph, Reason, StaleTarget, Stat, TargetId, Verdict};
 
+/// How many targets are named that are not recorded.
+const MOST_WARNINGS: usize = 5;
 /// Something went wrong before the command was run, or after it.
 pub(crate) const TROUBLE: u8 = 125;
 const CANNOT_RUN: u8 = 126;
@@ -82,7 +84,6 @@ pub(crate) fn record(common: &Common, args: &RecordArgs) -> Result<Exit, Trouble
         doubtful.push((target, format!("{name} is not recorded: a run of it is under way")));
     }
     if args.begin {
-        // On record until somebody ends it.
         described.project.begin_for_another(&disk, &mut records, &free, options(common))?;
     } else {
         let by_times = by_times(common, &disk, &mut described, &free)?;
@@ -110,7 +111,12 @@ pub(crate) fn record(common: &Common, args: &RecordArgs) -> Result<Exit, Trouble
     }
     doubtful.sort_unstable();
     let exit = if doubtful.is_empty() { Exit::Fresh } else { Exit::Stale };
-    let warnings: Vec<_> = doubtful.into_iter().map(|(_, why)| why).collect();
+    let mut warnings: Vec<_> = doubtful.into_iter().map(|(_, why)| why).collect();
+    if warnings.len() > MOST_WARNINGS {
+        let n_more = warnings.len() - (MOST_WARNINGS - 1);
+        warnings.truncate(MOST_WARNINGS - 1);
+        warnings.push(format!("... and {n_more} more targets are not recorded"));
+    }
     warn(common, &warnings);
     Ok(exit)
 }

@@ -26,7 +26,12 @@ pub(crate) fn describe(world: &World) -> Described {
             [&target.outputs, &target.explicit, &target.implicit, &target.order_only, &target.validations]
                 .map(|paths| ids(paths));
         let dyndep = target.dyndep.as_ref().map(|path| intern(&mut graph, path));
-        let flags = Flags { phony: target.phony, restat: target.restat, generator: target.generator };
+        let flags = Flags {
+            phony: target.phony,
+            restat: target.restat,
+            generator: target.generator,
+            ..Flags::default()
+        };
         let id = graph
             .add_target(TargetDesc {
                 outputs: &outputs,

@@ -3,8 +3,12 @@
 //!
 //! `UPCHECK_CASES` sets how many random worlds are tried.
 
+mod clocks;
 mod describe;
+mod described;
 mod during;
+mod names;
+mod overlap;
 
 use describe::{Desc, Process, Running, lines};
 use tempfile::TempDir;

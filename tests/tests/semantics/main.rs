@@ -27,7 +27,7 @@ const S: Mtime = 1_000_000_000;
 const HASH: u64 = 7;
 const ELOOP: i32 = 40;
 
-const PLAIN: Flags = Flags { phony: false, restat: false, generator: false };
+const PLAIN: Flags = Flags { phony: false, restat: false, generator: false, name_only: false };
 const PHONY: Flags = Flags { phony: true, ..PLAIN };
 const RESTAT: Flags = Flags { restat: true, ..PLAIN };
 const GENERATOR: Flags = Flags { generator: true, ..PLAIN };
