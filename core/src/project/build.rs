@@ -229,6 +229,8 @@ impl Project {
             context.add_outputs(build)?;
         }
         self.disown_overtaken(records, &mut begun, &mut committed)?;
+        let context = After { project: self, records, table: &table, seen: &seen, states: &states };
+        context.add_made_along(&mut begun, &mut committed);
         self.append(records, &begun.builds, Stage::Ended(seen.moment.time))?;
         Ok(committed)
     }
@@ -331,10 +333,13 @@ impl Project {
     ) -> HashSet<FileId> {
         let mut wants = HashSet::new();
         let place = |file: &FileId| table.lookup(self.graph.files.path(*file));
+        let batch: HashSet<TargetId> = begun.targets().collect();
+        let is_made = |file: &&FileId| self.graph.producer(**file).is_some_and(|it| batch.contains(&it));
         for (build, found) in begun.builds.iter().zip(discovered) {
             let policy = self.recording_policy(build.target);
             if policy.of_inputs().needs_digest() {
-                wants.extend(found.iter().filter_map(place));
+                let made = build.files.iter().map(|(file, ..)| file).filter(is_made);
+                wants.extend(found.iter().chain(made).filter_map(place));
             }
             if policy.of_outputs().needs_digest() {
                 wants.extend(self.graph.outputs(build.target).iter().filter_map(place));
@@ -433,10 +438,12 @@ fn number(entry: &Entry<'_>) -> u64 {
 /// What takes the place of a stat for the name of a target without outputs: which of its builds was the last, and that
 /// it succeeded. Times would not tell two of them that succeed within a tick.
 pub(super) fn stat_of_success(entry: &Entry<'_>) -> Stat {
-    let inode = number(entry);
+    entry.ended.map_or(Stat::Unknown, |ended| success_at(ended, number(entry)))
+}
+
+fn success_at(ended: Mtime, number: u64) -> Stat {
     // With a time that nobody can put back, so that no policy asks for content.
-    let meta = |mtime: Mtime| Meta { mtime, ctime: mtime.max(1), inode, ..Meta::default() };
-    entry.ended.map_or(Stat::Unknown, |ended| Stat::Present(meta(ended)))
+    Stat::Present(Meta { mtime: ended, ctime: ended.max(1), inode: number, ..Meta::default() })
 }
 
 /// After a command: what it left.
@@ -522,6 +529,44 @@ impl After<'_> {
             Some(made) if made.meta() == Some(meta) && !made.is_racy() => state,
             _ => FileState::UNKNOWN,
         }
+    }
+
+    /// Where many targets were built in one go, inputs that some of them made are for the others what came out, unless that
+    /// is younger than what was made of it. Whoever builds them all keeps to their order.
+    fn add_made_along(&self, begun: &mut Begun, committed: &mut Committed) {
+        let project = self.project;
+        let batch: HashMap<TargetId, u64> =
+            begun.builds.iter().map(|build| (build.target, build.number)).collect();
+        let stat = |file: FileId| match self.table.lookup(project.graph.files.path(file)) {
+            Some(place) => (self.seen.stat(place), self.states[place.index()]),
+            None => (Stat::Unknown, FileState::UNKNOWN),
+        };
+        let mut settled = HashSet::new();
+        for build in &mut begun.builds {
+            let target = build.target;
+            let outputs = project.graph.outputs(target).iter().filter(|&&file| !project.is_name(file));
+            let times = outputs.filter_map(|&file| match stat(file) {
+                (Stat::Present(meta), _) => Some(meta.mtime),
+                _ => None,
+            });
+            let oldest = times.min().unwrap_or(Mtime::MAX);
+            for (file, _, state) in build.files.iter_mut().filter(|(_, role, _)| *role != ROLE_OUTPUT) {
+                let producer = project.graph.producer(*file).filter(|it| *it != target);
+                let Some(&number) = producer.and_then(|producer| batch.get(&producer)) else { continue };
+                if *state != FileState::UNKNOWN {
+                    continue;
+                }
+                *state = match stat(*file) {
+                    _ if project.is_name(*file) => {
+                        FileState::new(success_at(self.seen.moment.time, number), None, false)
+                    }
+                    (Stat::Present(meta), state) if meta.mtime <= oldest => state,
+                    _ => continue,
+                };
+                settled.insert((target, *file));
+            }
+        }
+        committed.doubtful.retain(|doubtful| !settled.contains(doubtful));
     }
 
     fn add_outputs(&self, build: &mut Build) -> Result<(), ProjectError> {

@@ -38,7 +38,7 @@ fn every_kind_of_change_has_its_reason() {
         (
             "a discovered header is gone",
             &|space| space.remove("deep.h"),
-            "a.o: input-changed deep.h; b.o: input-changed deep.h; app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app",
+            "a.o: input-missing deep.h; b.o: input-missing deep.h; app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app",
         ),
         (
             "a resource",
@@ -78,7 +78,7 @@ fn every_kind_of_change_has_its_reason() {
         (
             "the value of all",
             &|space| replace(space, "graph.json", "cc 1.0", "cc 1.1"),
-            "gen.h: value-changed gen.h; a.o: value-changed a.o, upstream-stale gen.h; b.o: value-changed b.o, upstream-stale gen.h; app: value-changed app, upstream-stale a.o, upstream-stale b.o; tests: value-changed tests, upstream-stale app",
+            "gen.h: value-changed gen.h; a.o: upstream-stale gen.h, value-changed a.o; b.o: upstream-stale gen.h, value-changed b.o; app: upstream-stale a.o, upstream-stale b.o, value-changed app; tests: upstream-stale app, value-changed tests",
         ),
         (
             "a target more",

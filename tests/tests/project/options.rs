@@ -20,10 +20,7 @@ fn a_target_is_stale_until_it_was_run_and_then_fresh() {
     assert_eq!(ask(&space, TARGET).answer(0), "fresh: nothing to do for 1 target\n");
     assert_eq!(ask(&space, &format!("check {TARGET} -q")).answer(0), "");
     assert_eq!(ask(&space, &format!("why out {TARGET}")).answer(0), "out is fresh\n");
-    assert_eq!(
-        ask(&space, &format!("{TARGET} out src/a.ts")).answer(0),
-        "fresh: nothing to do for 1 target\n"
-    );
+    assert_eq!(ask(&space, &format!("{TARGET} out ./out")).answer(0), "fresh: nothing to do for 1 target\n");
 }
 
 #[test]
@@ -130,7 +127,7 @@ fn inputs_may_be_listed_in_a_file_or_on_standard_input() {
 }
 
 #[test]
-fn order_only_inputs_have_to_be_there_and_no_more() {
+fn nothing_that_becomes_of_order_only_inputs_counts() {
     let space = sources();
     space.write("tool", "1\n");
     let target = "-i src/a.ts --order-only tool -o out";
@@ -138,13 +135,12 @@ fn order_only_inputs_have_to_be_there_and_no_more() {
     space.write("tool", "2\n");
     fresh(&space, target);
     space.remove("tool");
-    assert_eq!(stale(&space, target), "out: input-missing tool");
+    fresh(&space, target);
 }
 
 #[test]
 fn values_and_variables_count_with_the_command() {
     let space = sources();
-    space.write("ask", "exec \"$UPCHECK\" \"$@\"");
     let target = "-i src/a.ts -o out --value cc=gcc=13 --value empty= --env COLOR --env NONE";
     let with = |color: Option<&str>, args: &str| {
         let mut command = upcheck(&space, args.split_whitespace());
@@ -169,8 +165,8 @@ fn values_and_variables_count_with_the_command() {
     assert_eq!(reasons(Some("red"), &other), "the value of cc changed (\"gcc=14\" against \"gcc=13\")");
     let fewer = target.replace(" --value empty=", "");
     assert_eq!(reasons(Some("red"), &fewer), "the value of empty changed (none against \"\")");
-    let command = reasons(Some("red"), &format!("{target} -- touch out "));
-    assert_eq!(command, "");
+    let command = reasons(Some("red"), &format!("{target} -- touch other"));
+    assert!(command.starts_with("the command of out changed (hash "), "{command}");
 }
 
 #[test]
@@ -233,7 +229,7 @@ fn a_depfile_says_what_else_was_read() {
     space.remove("out.d");
     fresh(&space, target);
     space.remove("src/deep.h");
-    assert_eq!(stale(&space, target), "out: input-changed src/deep.h");
+    assert_eq!(stale(&space, target), "out: input-missing src/deep.h");
     // What it does not read any more does not count.
     run(&space, target, "cp src/a.ts out; echo out: src/a.ts > out.d").well();
     fresh(&space, target);
