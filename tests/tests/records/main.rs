@@ -7,6 +7,7 @@ mod clocks;
 mod describe;
 mod described;
 mod dice;
+mod disks;
 mod during;
 mod kills;
 mod naive;
