@@ -13,6 +13,7 @@ mod kills;
 mod naive;
 mod names;
 mod overlap;
+mod pitfalls;
 mod worlds;
 
 use describe::{Desc, Process, Running, lines};
