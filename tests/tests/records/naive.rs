@@ -266,6 +266,31 @@ impl Naive<'_> {
     }
 }
 
+impl Naive<'_> {
+    /// Which of these builds makes a file.
+    fn mate<'a>(&self, path: &str, builds: &'a [Entry]) -> Option<&'a Entry> {
+        let maker = self.producer(path).filter(|desc| !desc.phony)?;
+        builds.iter().find(|entry| entry.target == maker.called())
+    }
+
+    /// Builds that are committed together keep to their order: what one of them made the other has read, unless it is
+    /// younger than what that made.
+    fn take_what_was_made_along(&self, entry: &mut Entry, mates: &[Entry], wanted: &BTreeSet<String>) {
+        let outputs = &self.desc(&entry.target).outputs;
+        let oldest = outputs.iter().filter_map(|path| meta(self.disk, path)).map(|meta| meta.mtime).min();
+        for (path, seen) in entry.inputs.iter_mut().chain(&mut entry.discovered) {
+            let Some(mate) = self.mate(path, mates).filter(|_| *seen == Seen::Unknown) else { continue };
+            if self.is_name(path) {
+                *seen = Seen::Success { build: mate.build, ended: mate.ended.unwrap_or_default() };
+            } else if meta(self.disk, path)
+                .is_some_and(|meta| oldest.is_none_or(|oldest| meta.mtime <= oldest))
+            {
+                *seen = look(self.disk, path, wanted.contains(path));
+            }
+        }
+    }
+}
+
 /// Begins builds, all looked at at once.
 pub(crate) fn begin(
     store: &mut Store,
@@ -305,6 +330,8 @@ pub(crate) fn commit(
         let policy = naive.recording(&entry.target);
         if looks_at_content(policy) {
             wanted.extend(named.iter().cloned());
+            let inputs = entry.inputs.iter().chain(&entry.discovered).map(|(path, _)| path);
+            wanted.extend(inputs.filter(|path| naive.mate(path, begun).is_some()).cloned());
         }
         if looks_at_content(policy.of_outputs()) {
             wanted.extend(naive.desc(&entry.target).outputs.iter().cloned());
@@ -329,6 +356,9 @@ pub(crate) fn commit(
             false => overtaken.push(entry.clone().only_begun()),
         }
     }
+    let naive = Naive { disk, targets, common, store };
+    let mates = ended.clone();
+    ended.iter_mut().for_each(|entry| naive.take_what_was_made_along(entry, &mates, &wanted));
     for entry in &mut overtaken {
         entry.build = store.next_build();
     }

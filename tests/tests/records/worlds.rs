@@ -45,6 +45,8 @@ struct World<'a> {
     dice: Dice,
     disk: MemoryDisk,
     clock: Mtime,
+    /// Something could not be seen after the clock went back: nothing that follows is of interest.
+    is_over: bool,
     /// The latest that it has been.
     latest: Mtime,
     granularity: Mtime,
@@ -103,6 +105,7 @@ impl<'a> World<'a> {
             disk,
             clock,
             latest: clock,
+            is_over: false,
             granularity,
             clock_went_back: false,
             place: place.expect("a temporary directory"),
@@ -528,7 +531,8 @@ impl<'a> World<'a> {
         let mut names = vec![self.dice.pick(&makers)];
         if self.dice.one_in(5) {
             names.push(self.dice.pick(&makers));
-            names.sort_unstable();
+            // In the order in which they use each other.
+            names.sort_by_key(|name| makers.iter().position(|maker| maker == name));
             names.dedup();
         }
         let is_for_another = self.dice.one_in(4);
@@ -776,6 +780,7 @@ impl<'a> World<'a> {
         if answer != expected && self.clock_went_back {
             // A file was changed at the same time as once before, so that content is known for its stamp.
             count(&self.counts.clock_went_back);
+            self.is_over = true;
             return expected;
         }
         assert_eq!(lines(&answer), lines(&expected), "upcheck, and the naive implementation");
@@ -838,6 +843,9 @@ fn live(seed: u64, n_steps: u64, counts: &Counts) -> Result<(), String> {
     let mut world = World::new(seed, counts);
     for step in 0..n_steps {
         world.note(format!("-- {step}, at {}", world.clock));
+        if world.is_over {
+            break;
+        }
         let lived = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world.step()));
         if let Err(panic) = lived {
             let text = panic.downcast_ref::<String>().cloned();
@@ -881,22 +889,22 @@ fn what_is_fresh_is_right_and_what_is_stale_is_so_for_the_reasons_of_the_naive_i
     });
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     if cases > USUAL {
-    progress(&format!(
-        "{cases} worlds: {} checks, {} commits ({} doubted), {} times fresh, {} of them compared with the truth; not seen: {} put back unseen, \
+        progress(&format!(
+            "{cases} worlds: {} checks, {} commits ({} doubted), {} times fresh, {} of them compared with the truth; not seen: {} put back unseen, \
          {} after the clock went back, {} outputs changed by hand where only stamps count",
-        of(&counts.checks),
-        of(&counts.commits),
-        of(&counts.doubted),
-        of(&counts.fresh),
-        of(&counts.verified),
-        of(&counts.misread),
-        of(&counts.clock_went_back),
-        of(&counts.tampered)
-    ));
+            of(&counts.checks),
+            of(&counts.commits),
+            of(&counts.doubted),
+            of(&counts.fresh),
+            of(&counts.verified),
+            of(&counts.misread),
+            of(&counts.clock_went_back),
+            of(&counts.tampered)
+        ));
     }
     // Excuses are rare, or they hide something.
     let excused = of(&counts.misread) + of(&counts.clock_went_back);
-    assert!(excused <= 1 + of(&counts.checks) / 10_000, "{excused} times something could not be seen");
+    assert!(excused <= 3 + cases / 500, "{excused} times something could not be seen");
     if let Some(why) = failed.into_inner().expect("no panic").first() {
         panic!("{why}");
     }
