@@ -5,7 +5,6 @@ mod affected;
 mod bad_input;
 #[path = "../command/mod.rs"]
 mod command;
-mod commands;
 mod compiler;
 mod content;
 mod graphs;
