@@ -463,7 +463,7 @@ impl Project {
 }
 
 /// How many entries a table may have: ids are 32 bits, and some stand for none.
-const MOST: usize = u32::MAX as usize - 16;
+const MOST: usize = if cfg!(test) { 1000 } else { u32::MAX as usize - 16 };
 
 /// A canonical path relative to the base, where it is that or below.
 fn below<'a>(base: &[u8], path: &'a [u8]) -> &'a [u8] {
@@ -484,4 +484,52 @@ fn check_path(path: &[u8]) -> Result<(), DescribeError> {
         return Err(DescribeError::NulInPath(path.to_vec()));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(result: Result<impl Sized, DescribeError>) -> String {
+        result.err().expect("an error").to_string()
+    }
+
+    #[test]
+    fn what_does_not_fit_into_the_tables_is_an_error() {
+        let mut project = Project::new();
+        for n in 0..MOST {
+            project.file(format!("file{n}").as_bytes()).expect("there is room");
+        }
+        assert_eq!(error(project.file(b"one more")), "there are more files than fit into 32 bits");
+
+        let mut project = Project::new();
+        let [out, a] = ["out", "a"].map(|name| project.file(name.as_bytes()).expect("a name"));
+        let inputs = vec![a; MOST];
+        let description = Description { outputs: &[out], explicit: &inputs, ..Description::default() };
+        assert_eq!(error(project.add(&description)), "there are more inputs than fit into 32 bits");
+        let command = vec![b'x'; MOST];
+        let description = Description { outputs: &[out], command: &command, ..Description::default() };
+        assert!(project.add(&description).is_err(), "a command that is too long");
+        assert_eq!(project.graph().n_targets(), 0, "nothing was added");
+        let description = Description { outputs: &[out], explicit: &[a], ..Description::default() };
+        project.add(&description).expect("there is room");
+    }
+
+    #[test]
+    fn what_makes_no_target_is_an_error_and_leaves_the_project_as_it_was() {
+        let mut project = Project::new();
+        assert_eq!(error(project.file(b"")), "a path is empty");
+        assert_eq!(error(project.file(b"a\0b")), "the path \"a\\0b\" has a NUL in it");
+        assert_eq!(error(project.add(&Description::default())), "a target has neither outputs nor a name");
+        let [out, other] = ["out", "other"].map(|name| project.file(name.as_bytes()).expect("a name"));
+        let twice = Description { outputs: &[out, out], ..Description::default() };
+        assert_eq!(error(project.add(&twice)), "'out' is twice an output of the same target");
+        project.add(&Description { outputs: &[out], ..Description::default() }).expect("right");
+        let taken = Description { outputs: &[other, out], ..Description::default() };
+        assert_eq!(error(project.add(&taken)), "'out' is an output of two targets, the other one is 'out'");
+        let glob = Description { outputs: &[other], globs: &["src/[a"], ..Description::default() };
+        assert!(project.add(&glob).is_err());
+        assert_eq!(project.graph().n_targets(), 1);
+        project.add(&Description { outputs: &[other], ..Description::default() }).expect("still free");
+    }
 }

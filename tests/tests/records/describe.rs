@@ -79,7 +79,6 @@ pub(crate) fn project(targets: &[Desc], common: &[(&str, &str)]) -> (Project, Ve
 /// A process with a project of its own, which has nothing in common with others but the disk and the store.
 pub(crate) struct Process {
     pub(crate) project: Project,
-    pub(crate) ids: Vec<TargetId>,
     names: BTreeMap<String, TargetId>,
 }
 
@@ -101,7 +100,7 @@ impl Process {
     pub(crate) fn with_values(targets: &[Desc], common: &[(&str, &str)]) -> Self {
         let (project, ids) = project(targets, common);
         let names = targets.iter().map(|desc| desc.called().to_owned()).zip(ids.iter().copied()).collect();
-        Self { project, ids, names }
+        Self { project, names }
     }
 
     pub(crate) fn target(&self, name: &str) -> TargetId {
@@ -134,6 +133,13 @@ impl Process {
         let targets: Vec<_> = names.iter().map(|name| self.target(name)).collect();
         let begun = self.project.begin(disk, &mut records, &targets, ONE).expect("it begins");
         Running { process: self, records, begun }
+    }
+
+    /// Begins what another process is going to commit.
+    pub(crate) fn begin_for_another(mut self, disk: &dyn Disk, store: &Path, names: &[&str]) {
+        let mut records = Records::open(store).expect("a store");
+        let targets: Vec<_> = names.iter().map(|name| self.target(name)).collect();
+        self.project.begin_for_another(disk, &mut records, &targets, ONE).expect("it begins");
     }
 
     /// Takes up what another process began.

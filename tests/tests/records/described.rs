@@ -16,7 +16,7 @@ fn what_is_recorded_is_the_command_that_began_and_not_the_one_that_is_described_
         let mut bench = Bench::new(&[with("old", "gcc")]);
         bench.disk.write("in", b"one");
         bench.disk.tick();
-        drop(bench.begin("out"));
+        bench.process().begin_for_another(&bench.disk, &bench.store(), &["out"]);
         bench.disk.write("out", b"made by the old command");
         bench.disk.tick();
         bench.targets = vec![with(command, value)];

@@ -7,8 +7,10 @@ mod clocks;
 mod describe;
 mod described;
 mod during;
+mod naive;
 mod names;
 mod overlap;
+mod worlds;
 
 use describe::{Desc, Process, Running, lines};
 use tempfile::TempDir;
