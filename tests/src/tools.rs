@@ -81,17 +81,29 @@ pub fn run_tool(script: &str, argument: &str) -> PathBuf {
 #[must_use]
 pub fn upcheck() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| {
-        // target/<profile>/deps/<test> -> target/<profile>
-        let test = std::env::current_exe().expect("a running test has a path");
-        let profile_dir = test.ancestors().nth(2).expect("target/<profile>/deps").to_owned();
-        let mut build = Command::new(env!("CARGO"));
-        build.current_dir(root()).args(["build", "--quiet", "--package", "upcheck-cli"]);
-        if profile_dir.ends_with("release") {
-            build.arg("--release");
-        }
-        let status = build.status().expect("cargo runs");
-        assert!(status.success(), "upcheck-cli does not build");
-        profile_dir.join("upcheck")
-    })
+    PATH.get_or_init(|| built("upcheck-cli", "upcheck"))
+}
+
+/// The example of a build driver, built like the command.
+///
+/// # Panics
+/// When it does not build.
+#[must_use]
+pub fn driver() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| built("upcheck-examples", "driver"))
+}
+
+fn built(package: &str, binary: &str) -> PathBuf {
+    // target/<profile>/deps/<test> -> target/<profile>
+    let test = std::env::current_exe().expect("a running test has a path");
+    let profile_dir = test.ancestors().nth(2).expect("target/<profile>/deps").to_owned();
+    let mut build = Command::new(env!("CARGO"));
+    build.current_dir(root()).args(["build", "--quiet", "--package", package, "--bin", binary]);
+    if profile_dir.ends_with("release") {
+        build.arg("--release");
+    }
+    let status = build.status().expect("cargo runs");
+    assert!(status.success(), "{binary} does not build");
+    profile_dir.join(binary)
 }

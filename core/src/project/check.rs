@@ -15,7 +15,7 @@ use crate::reason::Reason;
 use crate::records::{Entry, Records, Row};
 use crate::report::Report;
 use crate::snapshot::{Meta, Snapshot, Stat};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// How to go about a check.
 #[derive(Clone, Copy, Debug, Default)]
@@ -378,7 +378,6 @@ impl<'a> Describer<'a> {
         history.set_success(target, differences, inputs, outputs);
     }
 
-    /// Compares two lists that are sorted by name.
     fn compare_values(
         &self,
         target: TargetId,
@@ -387,18 +386,29 @@ impl<'a> Describer<'a> {
         differences: &mut Vec<Reason>,
     ) {
         let depfile = self.project.depfile(target);
-        let recorded: HashMap<&[u8], &[u8]> = entry.values().collect();
-        if recorded.get(DEPFILE).copied().unwrap_or_default() != depfile {
+        let recorded_depfile = entry.values().find(|(name, _)| *name == DEPFILE);
+        if recorded_depfile.map_or(&b""[..], |(_, path)| path) != depfile {
             differences.push(Reason::DepsUnknown { output, why: Unknown::NotRecorded });
         }
-        let now: HashMap<&[u8], &[u8]> = self.project.values(target).collect();
-        let mut names: Vec<&[u8]> = recorded.keys().chain(now.keys()).copied().collect();
+        let then = entry.values().filter(|(name, _)| ![DEPFILE, NUMBER].contains(name));
+        let (mut then, mut now): (Vec<_>, Vec<_>) = (then.collect(), self.project.values(target).collect());
+        then.sort_unstable();
+        now.sort_unstable();
+        if then == now {
+            return;
+        }
+        let mut names: Vec<&[u8]> = then.iter().chain(&now).map(|(name, _)| *name).collect();
         names.sort_unstable();
         names.dedup();
-        for name in names.into_iter().filter(|name| ![DEPFILE, NUMBER].contains(name)) {
-            let (recorded, value) = (recorded.get(name).copied(), now.get(name).copied());
-            if recorded != value {
-                let (recorded, value) = (recorded.map(Into::into), value.map(Into::into));
+        for name in names {
+            // A name may have several values.
+            let of = |values: &[(&'_ [u8], &'_ [u8])], at| {
+                let mut its = values.iter().filter(|(other, _)| *other == name);
+                its.nth(at).map(|(_, value)| Box::<[u8]>::from(*value))
+            };
+            let pairs = (0..).map(|at| (of(&then, at), of(&now, at)));
+            let mut pairs = pairs.take_while(|pair| *pair != (None, None));
+            if let Some((recorded, value)) = pairs.find(|(recorded, value)| recorded != value) {
                 differences.push(Reason::ValueChanged { output, name: name.into(), recorded, value });
             }
         }

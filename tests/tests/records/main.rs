@@ -1,15 +1,19 @@
 //! Records of success, examined by somebody who means harm: clocks that go back, stamps that are put back, edits at
 //! the worst moment, builds that are killed or overlap, stores that are damaged.
 //!
-//! `UPCHECK_CASES` sets how many random worlds are tried.
+//! `UPCHECK_CASES` sets how many random worlds are tried, and `UPCHECK_KILLS` how often a build driver is killed.
 
 mod clocks;
 mod describe;
 mod described;
+mod dice;
+mod disks;
 mod during;
+mod kills;
 mod naive;
 mod names;
 mod overlap;
+mod pitfalls;
 mod worlds;
 
 use describe::{Desc, Process, Running, lines};

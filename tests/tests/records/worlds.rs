@@ -9,6 +9,7 @@
 
 use crate::S;
 use crate::describe::{Answer, Desc, Process, Running, lines};
+use crate::dice::{Dice, number};
 use crate::naive::{self, Entry, Naive, Seen, Store, meta, named_in, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,29 +22,6 @@ use upcheck::{Mtime, Policy};
 
 const MS: Mtime = 1_000_000;
 const SOURCES: [&str; 9] = ["s0", "s1", "s2", "s3", "h0", "h1", "g/a.c", "g/b.c", "g/c.c"];
-
-/// Numbers that look random (splitmix64).
-#[derive(Clone)]
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (x ^ (x >> 31)) % n
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.roll(n) == 0
-    }
-
-    fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
-        let at = self.roll(of.len() as u64);
-        of[usize::try_from(at).expect("small")]
-    }
-}
 
 /// What was found on the way.
 #[derive(Default)]
@@ -873,10 +851,6 @@ fn live(seed: u64, n_steps: u64, counts: &Counts) -> Result<(), String> {
 
 #[test]
 fn what_is_fresh_is_right_and_what_is_stale_is_so_for_the_reasons_of_the_naive_implementation() {
-    let number = |name: &str, usual: u64| match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is a number")),
-        Err(_) => usual,
-    };
     let (cases, first) = (number("UPCHECK_CASES", 1000), number("UPCHECK_SEED", 1));
     let counts = Counts::default();
     let next = AtomicU64::new(first);
