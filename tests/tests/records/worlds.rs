@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
 use upcheck::collect::{Disk, MemoryDisk};
 use upcheck::{Mtime, Policy};
+use upcheck_tests::aloud::progress;
 
 const MS: Mtime = 1_000_000;
 const SOURCES: [&str; 9] = ["s0", "s1", "s2", "s3", "h0", "h1", "g/a.c", "g/b.c", "g/c.c"];
@@ -56,7 +57,7 @@ struct World<'a> {
     store: Store,
     /// How long the file of records was when the naive store had so many entries.
     lengths: Vec<(u64, usize)>,
-    backups: Vec<(Vec<u8>, Store, Vec<(u64, usize)>)>,
+    backups: Vec<Backup>,
     /// A process that lives on from one question to the next.
     process: Option<Process>,
     /// Outputs that somebody changed by hand since they were made.
@@ -68,6 +69,9 @@ struct World<'a> {
     log: Vec<String>,
     counts: &'a Counts,
 }
+
+/// A store that was kept aside: its file, what is in it, and how long it was when.
+type Backup = (Vec<u8>, Store, Vec<(u64, usize)>);
 
 /// A build under way.
 struct Build {
@@ -826,6 +830,9 @@ fn texts(reads: &BTreeMap<String, Vec<u8>>) -> BTreeMap<&str, String> {
         .collect()
 }
 
+/// So many worlds take a few seconds.
+const USUAL: u64 = 1000;
+
 /// Lives through a world. What went wrong in it, and what happened before.
 fn live(seed: u64, n_steps: u64, counts: &Counts) -> Result<(), String> {
     let mut world = World::new(seed, counts);
@@ -851,7 +858,7 @@ fn live(seed: u64, n_steps: u64, counts: &Counts) -> Result<(), String> {
 
 #[test]
 fn what_is_fresh_is_right_and_what_is_stale_is_so_for_the_reasons_of_the_naive_implementation() {
-    let (cases, first) = (number("UPCHECK_CASES", 1000), number("UPCHECK_SEED", 1));
+    let (cases, first) = (number("UPCHECK_CASES", USUAL), number("UPCHECK_SEED", 1));
     let counts = Counts::default();
     let next = AtomicU64::new(first);
     let failed = std::sync::Mutex::new(Vec::new());
@@ -873,7 +880,8 @@ fn what_is_fresh_is_right_and_what_is_stale_is_so_for_the_reasons_of_the_naive_i
         }
     });
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    println!(
+    if cases > USUAL {
+    progress(&format!(
         "{cases} worlds: {} checks, {} commits ({} doubted), {} times fresh, {} of them compared with the truth; not seen: {} put back unseen, \
          {} after the clock went back, {} outputs changed by hand where only stamps count",
         of(&counts.checks),
@@ -884,7 +892,8 @@ fn what_is_fresh_is_right_and_what_is_stale_is_so_for_the_reasons_of_the_naive_i
         of(&counts.misread),
         of(&counts.clock_went_back),
         of(&counts.tampered)
-    );
+    ));
+    }
     // Excuses are rare, or they hide something.
     let excused = of(&counts.misread) + of(&counts.clock_went_back);
     assert!(excused <= 1 + of(&counts.checks) / 10_000, "{excused} times something could not be seen");
