@@ -25,6 +25,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 use upcheck_tests::space::Space;
 
+/// Something that is done to a build.
+type Act<'a> = &'a dyn Fn(&Space);
+
 /// How a command ended that may end in any way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ended {
