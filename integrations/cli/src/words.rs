@@ -199,7 +199,7 @@ pub(crate) fn causes_of_kind(code: &str, n_causes: usize, example: &str) -> Opti
 /// Why discovered inputs are not known.
 pub(crate) fn unknown(why: &Unknown) -> String {
     match why {
-        Unknown::NotRecorded => "the deps log has no entry".into(),
+        Unknown::NotRecorded => "there is no record of them".into(),
         Unknown::NoDepfile { depfile } => format!("the depfile {} is missing", bytes(depfile)),
         Unknown::OtherOutput { depfile, names } => {
             format!("the depfile {} is about {}", bytes(depfile), bytes(names))

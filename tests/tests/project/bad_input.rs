@@ -51,7 +51,7 @@ fn options_that_describe_no_target_are_told_of() {
             }
         }
     }
-    assert!(!space.path().join(".upcheck/records").exists());
+    assert!(!space.path().join("out").exists());
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_graph_that_is_none_is_told_of_with_its_place() {
         ("{\"version\": 2, \"targets\": []}", "1:13: version 2 of the format is not known, only 1 is"),
         ("{\"version\": 1}", "1:14: a graph needs the key \"targets\""),
         (&whole[..whole.len() / 2], ""),
-        (&target("{\"inputs\": [\"a\"]}"), "2:3: targets[0] has neither \"outputs\" nor a \"name\""),
+        (&target("{\"inputs\": [\"a\"]}"), "2:19: targets[0] has neither \"outputs\" nor a \"name\""),
         (
             &target("{\"outputs\": [\"a\"], \"inpts\": []}"),
             "2:22: unknown key \"inpts\" (did you mean \"inputs\"?)",
@@ -179,7 +179,7 @@ fn a_graph_that_is_none_is_told_of_with_its_place() {
         (&target("{\"outputs\": [\"a\", \"a\"]}"), "2:21: \"a\" is twice an output of the same target"),
         (
             &target("{\"outputs\": [\"a\"]}, {\"outputs\": [\"b\", \"a\"]}"),
-            "2:42: \"a\" is an output of two targets: targets[0] (\"a\") and targets[1] (\"b\")",
+            "2:41: \"a\" is an output of two targets: targets[0] (\"a\") and targets[1] (\"b\")",
         ),
         (&target("{\"outputs\": [\"\"]}"), "2:16: a path is empty"),
         (&target("{\"outputs\": [\"a\\u0000b\"]}"), "2:16: the path \"a\\0b\" has a NUL in it"),

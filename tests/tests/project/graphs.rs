@@ -1,7 +1,7 @@
 //! Targets that a graph describes.
 
 use crate::command::Ran;
-use crate::{MAKE, Space, ask, fresh, graph, json, made, replace, run, stale, upcheck};
+use crate::{Act, MAKE, Space, ask, fresh, graph, json, made, replace, run, stale, upcheck};
 use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;
@@ -24,7 +24,7 @@ fn a_graph_is_judged_from_a_file_or_from_standard_input() {
 
 #[test]
 fn every_kind_of_change_has_its_reason() {
-    let changes: [(&str, &dyn Fn(&Space), &str); 12] = [
+    let changes: [(&str, Act, &str); 12] = [
         (
             "a source",
             &|space| space.write("a.c", "int aa;\n"),
@@ -33,12 +33,14 @@ fn every_kind_of_change_has_its_reason() {
         (
             "a discovered header",
             &|space| space.write("deep.h", "#define DEEPER\n"),
-            "a.o: input-changed deep.h; b.o: input-changed deep.h; app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app",
+            "a.o: input-changed deep.h; b.o: input-changed deep.h; \
+             app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app",
         ),
         (
             "a discovered header is gone",
             &|space| space.remove("deep.h"),
-            "a.o: input-missing deep.h; b.o: input-missing deep.h; app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app",
+            "a.o: input-missing deep.h; b.o: input-missing deep.h; \
+             app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app",
         ),
         (
             "a resource",
@@ -73,12 +75,15 @@ fn every_kind_of_change_has_its_reason() {
         (
             "an input more",
             &|space| replace(space, "graph.json", "[\"gen.in\"]", "[\"gen.in\", \"a.c\"]"),
-            "gen.h: inputs-differ gen.h; a.o: upstream-stale gen.h; b.o: upstream-stale gen.h; app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app",
+            "gen.h: inputs-differ gen.h; a.o: upstream-stale gen.h; b.o: upstream-stale gen.h; \
+             app: upstream-stale a.o, upstream-stale b.o; tests: upstream-stale app",
         ),
         (
             "the value of all",
             &|space| replace(space, "graph.json", "cc 1.0", "cc 1.1"),
-            "gen.h: value-changed gen.h; a.o: upstream-stale gen.h, value-changed a.o; b.o: upstream-stale gen.h, value-changed b.o; app: upstream-stale a.o, upstream-stale b.o, value-changed app; tests: upstream-stale app, value-changed tests",
+            "gen.h: value-changed gen.h; a.o: upstream-stale gen.h, value-changed a.o; \
+             b.o: upstream-stale gen.h, value-changed b.o; \
+             app: upstream-stale a.o, upstream-stale b.o, value-changed app; tests: upstream-stale app, value-changed tests",
         ),
         (
             "a target more",

@@ -84,7 +84,7 @@ fn no_question_touches_anything() {
             ended[usize::try_from(ran.status).expect("a status")] += 1;
         }
     }
-    assert!(ended.iter().all(|&times| times > 30), "{ended:?}");
+    assert!(ended.iter().all(|&times| times > 10), "{ended:?}");
 }
 
 #[test]

@@ -5,7 +5,6 @@ mod affected;
 mod bad_input;
 #[path = "../command/mod.rs"]
 mod command;
-mod commands;
 mod compiler;
 mod content;
 mod graphs;
@@ -25,6 +24,9 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 use upcheck_tests::space::Space;
+
+/// Something that is done to a build.
+type Act<'a> = &'a dyn Fn(&Space);
 
 /// How a command ended that may end in any way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,17 +70,57 @@ fn upcheck<A: AsRef<OsStr>>(space: &Space, args: impl IntoIterator<Item = A>) ->
     command
 }
 
-/// Asks, with arguments separated by spaces.
+/// Asks, with arguments separated by spaces: with what earlier questions have kept, with what this one has, and without
+/// either, which has to be the same.
 #[track_caller]
 fn ask(space: &Space, args: &str) -> Ran {
-    Ran::new(upcheck(space, args.split_whitespace()).output().expect("upcheck starts"))
+    let once = |keep: bool| {
+        let mut command = upcheck(space, args.split_whitespace());
+        if keep {
+            command.env("UPCHECK_CACHE_DIR", space.images());
+        }
+        Ran::new(command.output().expect("upcheck starts"))
+    };
+    // That one answers by doing something.
+    if args.split(' ').any(|arg| arg == "record") {
+        return once(true);
+    }
+    let (kept, again, ran) = (once(true), once(true), once(false));
+    for kept in [kept, again] {
+        assert_eq!(comparable(kept), comparable(ran.clone()), "{args}");
+    }
+    ran
+}
+
+/// What does not depend on when, or how, an answer was found.
+fn comparable(mut ran: Ran) -> Ran {
+    let without = |line: &str| {
+        let Ok(Value::Object(mut object)) = serde_json::from_str::<Value>(line) else {
+            return line.to_owned();
+        };
+        if let Some(summary) = object.get_mut("summary").and_then(Value::as_object_mut) {
+            let keys =
+                ["snapshot_began_ns", "snapshot_ended_ns", "files", "stats", "directories", "contents"];
+            keys.iter().for_each(|key| drop(summary.remove(*key)));
+        }
+        Value::Object(object).to_string()
+    };
+    // What a check reads of content, it keeps: then only that is known.
+    ran.stderr = ran.stderr.replace(" --image-dir <DIR>", "");
+    ran.stdout = ran.stdout.lines().map(without).collect::<Vec<_>>().join("\n");
+    ran
 }
 
 /// Runs `upcheck run ARGS -- sh -c SCRIPT`, with arguments separated by spaces.
 #[track_caller]
 fn run(space: &Space, args: &str, script: &str) -> Ended {
     let args = ["run"].into_iter().chain(args.split_whitespace()).chain(["--", "sh", "-c", script]);
-    Ended::new(upcheck(space, args).output().expect("upcheck starts"))
+    let mut command = upcheck(space, args);
+    // The first one keeps nothing, the others do.
+    if fs::exists(space.path().join(".upcheck")).is_ok_and(|exists| exists) {
+        command.env("UPCHECK_CACHE_DIR", space.images());
+    }
+    Ended::new(command.output().expect("upcheck starts"))
 }
 
 /// Checks that everything is fresh.

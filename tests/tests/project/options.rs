@@ -1,7 +1,7 @@
 //! One target that options describe.
 
 use crate::command::Ran;
-use crate::{CAT, ask, fresh, json, rename, replace, run, sources, stale, text, upcheck};
+use crate::{Act, CAT, ask, fresh, json, rename, replace, run, sources, stale, text, upcheck};
 use std::io::Write;
 use std::process::Stdio;
 use upcheck_tests::space::{Space, set_mtime};
@@ -250,7 +250,7 @@ fn each_policy_has_its_own_mind() {
         space.write_at("in", "twice!\n", mtime);
     };
     let edit_output = |space: &Space| space.write("out", "another");
-    let cases: [(&str, &dyn Fn(&Space), &str); 6] = [
+    let cases: [(&str, Act, &str); 6] = [
         ("nothing", &|_| {}, ""),
         ("an input is older than it was", &touch_input, "mtime mtime-or-digest"),
         (

@@ -132,8 +132,8 @@ fn a_damaged_store_is_warned_of_and_its_targets_are_stale() {
     let space = made();
     let whole = space.read(".upcheck/records");
     let warning = "upcheck: warning: the records in './.upcheck' are damaged from byte ";
-    let mut n_stale = 0;
-    for at in (0..whole.len()).step_by(41) {
+    let mut n_warned = 0;
+    for at in (0..whole.len()).step_by(97) {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x10;
         space.write(".upcheck/records", damaged);
@@ -142,13 +142,18 @@ fn a_damaged_store_is_warned_of_and_its_targets_are_stale() {
             // Taken for another version, or another machine's.
             continue;
         }
-        assert!(ran.stderr.starts_with(warning) && ran.stderr.lines().count() == 1, "{at}: {}", ran.stderr);
+        // A length that leads behind the end may be that of an entry which is just being written.
+        let is_warned = ran.stderr.starts_with(warning) && ran.stderr.lines().count() == 1;
+        assert!(is_warned || ran.stderr.is_empty(), "{at}: {}", ran.stderr);
+        n_warned += usize::from(is_warned);
         assert_eq!(ran.status, 1, "{at}");
-        n_stale += 1;
         assert!(ask(&space, "-q --from graph").stdout.is_empty());
     }
-    assert!(n_stale > 20, "{n_stale}");
+    assert!(n_warned > 10, "{n_warned}");
     // Whoever runs is told too, and then it is whole.
+    let mut damaged = whole;
+    damaged[30] ^= 1;
+    space.write(".upcheck/records", damaged);
     let ended = run(&space, "--from graph", MAKE);
     assert!(ended.status == 0 && ended.stderr.starts_with(warning), "{ended:?}");
     run(&space, "--from graph", MAKE).well();
@@ -167,7 +172,7 @@ fn a_store_that_ends_too_early_is_believed_up_to_there() {
         assert!(ran.stderr.is_empty() || ran.stderr.contains("are damaged from byte"), "{}", ran.stderr);
     }
     space.write(".upcheck/records", "");
-    assert!(stale(&space, "--from graph").starts_with("gen.h: never-built gen.h"));
+    assert_eq!(ask(&space, "-q --from graph").status, 1);
     space.write(".upcheck/records", &whole);
     fresh(&space, "--from graph");
 }
