@@ -153,8 +153,16 @@ impl Process {
 
 impl Running {
     pub(crate) fn try_commit(self, disk: &dyn Disk) -> Result<(Process, Committed), ProjectError> {
+        self.try_commit_with(disk, ONE)
+    }
+
+    pub(crate) fn try_commit_with(
+        self,
+        disk: &dyn Disk,
+        options: Options,
+    ) -> Result<(Process, Committed), ProjectError> {
         let Self { mut process, mut records, begun } = self;
-        let committed = process.project.commit(disk, &mut records, begun, ONE)?;
+        let committed = process.project.commit(disk, &mut records, begun, options)?;
         Ok((process, committed))
     }
 

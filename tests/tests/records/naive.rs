@@ -273,7 +273,7 @@ impl Naive<'_> {
         builds.iter().find(|entry| entry.target == maker.called())
     }
 
-    /// Builds that are committed together keep to their order: what one of them made the other has read, unless it is
+    /// Builds by one command keep to their order: what one of them made the other has read, unless it is
     /// younger than what that made.
     fn take_what_was_made_along(&self, entry: &mut Entry, mates: &[Entry], wanted: &BTreeSet<String>) {
         let outputs = &self.desc(&entry.target).outputs;
@@ -321,6 +321,7 @@ pub(crate) fn commit(
     common: &[(String, String)],
     begun: &[Entry],
     named: &[Vec<String>],
+    made_in_order: bool,
 ) {
     let mut ended = Vec::new();
     let mut overtaken = Vec::new();
@@ -358,7 +359,8 @@ pub(crate) fn commit(
     }
     let naive = Naive { disk, targets, common, store };
     let mates = ended.clone();
-    ended.iter_mut().for_each(|entry| naive.take_what_was_made_along(entry, &mates, &wanted));
+    let made_along = ended.iter_mut().filter(|_| made_in_order);
+    made_along.for_each(|entry| naive.take_what_was_made_along(entry, &mates, &wanted));
     for entry in &mut overtaken {
         entry.build = store.next_build();
     }

@@ -8,7 +8,7 @@
 //! a tick, or in place with their times; and changes after a clock was set back.
 
 use crate::S;
-use crate::describe::{Answer, Desc, Process, Running, lines};
+use crate::describe::{Answer, Desc, ONE, Process, Running, lines};
 use crate::dice::{Dice, number};
 use crate::naive::{self, Entry, Naive, Seen, Store, meta, named_in, read};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
 use upcheck::collect::{Disk, MemoryDisk};
+use upcheck::project::Options;
 use upcheck::{Mtime, Policy};
 use upcheck_tests::aloud::progress;
 
@@ -83,6 +84,8 @@ struct Build {
     reads: Vec<BTreeMap<String, Vec<u8>>>,
     named: Vec<Vec<String>>,
     is_done: bool,
+    /// Whether one command makes them all, in the order in which they use each other.
+    made_in_order: bool,
 }
 
 impl<'a> World<'a> {
@@ -292,7 +295,7 @@ impl<'a> World<'a> {
         let (targets, common) = (&self.targets, &self.common);
         let begun = naive::begin(&mut self.store, &self.disk, targets, common, names, is_for_another);
         self.measure();
-        Build { running, begun, reads: Vec::new(), named: Vec::new(), is_done: true }
+        Build { running, begun, reads: Vec::new(), named: Vec::new(), is_done: true, made_in_order: false }
     }
 
     /// How long the store's file is now.
@@ -396,9 +399,20 @@ impl<'a> World<'a> {
                 depfile => named_in(&read(&self.disk, depfile).unwrap_or_default()),
             })
             .collect();
-        let (process, committed) = build.running.try_commit(&self.disk).expect("it is committed");
+        let made_in_order = build.made_in_order;
+        let options = Options { made_in_order, ..ONE };
+        let (process, committed) =
+            build.running.try_commit_with(&self.disk, options).expect("it is committed");
         self.process = Some(process);
-        naive::commit(&mut self.store, &self.disk, &self.targets, &self.common, &build.begun, &named);
+        naive::commit(
+            &mut self.store,
+            &self.disk,
+            &self.targets,
+            &self.common,
+            &build.begun,
+            &named,
+            made_in_order,
+        );
         self.measure();
         self.note(format!("commit {names:?}, {} doubtful", committed.doubtful.len()));
         count(&self.counts.commits);
@@ -535,8 +549,14 @@ impl<'a> World<'a> {
             names.sort_by_key(|name| makers.iter().position(|maker| maker == name));
             names.dedup();
         }
+        let made_in_order = self.dice.one_in(2);
+        if !made_in_order && self.dice.one_in(2) {
+            // Each has a command of its own, and nobody cares which one comes first.
+            names.reverse();
+        }
         let is_for_another = self.dice.one_in(4);
         let mut build = self.begin(&names, is_for_another);
+        build.made_in_order = made_in_order;
         self.pass_time();
         self.commands(&mut build, true);
         self.pass_time();
