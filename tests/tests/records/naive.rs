@@ -266,6 +266,43 @@ impl Naive<'_> {
     }
 }
 
+impl Naive<'_> {
+    /// Whether one of the builds makes that file.
+    fn is_of(&self, builds: &[Entry], path: &str) -> bool {
+        self.producer(path).is_some_and(|desc| builds.iter().any(|entry| entry.target == desc.called()))
+    }
+
+    /// What another target of the same batch made is an input as it came out, unless it is younger than what was made of
+    /// it.
+    fn made_along(&self, entry: &Entry, batch: &[Entry], wanted: &BTreeSet<String>) -> Entry {
+        let outputs = entry.outputs.iter().filter_map(|(path, _)| meta(self.disk, path));
+        let oldest = outputs.map(|meta| meta.mtime).min().unwrap_or(Mtime::MAX);
+        let settle = |(path, seen): &(String, Seen)| {
+            let maker = batch
+                .iter()
+                .find(|other| other.target != entry.target && self.is_of(std::slice::from_ref(other), path));
+            let settled = match maker {
+                Some(maker) if *seen == Seen::Unknown && self.is_name(path) => {
+                    Seen::Success { build: maker.build, ended: maker.ended.unwrap_or_default() }
+                }
+                Some(_) if *seen == Seen::Unknown => match look(self.disk, path, wanted.contains(path)) {
+                    Seen::File { meta, content, is_racy, has_content } if meta.mtime <= oldest => {
+                        Seen::File { meta, content, is_racy, has_content }
+                    }
+                    _ => Seen::Unknown,
+                },
+                _ => seen.clone(),
+            };
+            (path.clone(), settled)
+        };
+        Entry {
+            inputs: entry.inputs.iter().map(settle).collect(),
+            discovered: entry.discovered.iter().map(settle).collect(),
+            ..entry.clone()
+        }
+    }
+}
+
 /// Begins builds, all looked at at once.
 pub(crate) fn begin(
     store: &mut Store,
@@ -305,6 +342,9 @@ pub(crate) fn commit(
         let policy = naive.recording(&entry.target);
         if looks_at_content(policy) {
             wanted.extend(named.iter().cloned());
+            let matches = naive.matches(naive.desc(&entry.target));
+            let inputs = entry.inputs.iter().chain(&entry.discovered).map(|(path, _)| path.clone());
+            wanted.extend(inputs.chain(matches).filter(|path| naive.is_of(begun, path)));
         }
         if looks_at_content(policy.of_outputs()) {
             wanted.extend(naive.desc(&entry.target).outputs.iter().cloned());
@@ -333,6 +373,8 @@ pub(crate) fn commit(
         entry.build = store.next_build();
     }
     store.entries.extend(overtaken);
+    let naive = Naive { disk, targets, common, store };
+    let ended = ended.iter().map(|entry| naive.made_along(entry, &ended, &wanted)).collect::<Vec<_>>();
     store.entries.extend(ended);
 }
 

@@ -528,7 +528,8 @@ impl<'a> World<'a> {
         let mut names = vec![self.dice.pick(&makers)];
         if self.dice.one_in(5) {
             names.push(self.dice.pick(&makers));
-            names.sort_unstable();
+            // Whoever builds several at once keeps to the order in which they need each other.
+            names.sort_unstable_by_key(|name| makers.iter().position(|maker| maker == name));
             names.dedup();
         }
         let is_for_another = self.dice.one_in(4);
@@ -881,18 +882,18 @@ fn what_is_fresh_is_right_and_what_is_stale_is_so_for_the_reasons_of_the_naive_i
     });
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     if cases > USUAL {
-    progress(&format!(
-        "{cases} worlds: {} checks, {} commits ({} doubted), {} times fresh, {} of them compared with the truth; not seen: {} put back unseen, \
+        progress(&format!(
+            "{cases} worlds: {} checks, {} commits ({} doubted), {} times fresh, {} of them compared with the truth; not seen: {} put back unseen, \
          {} after the clock went back, {} outputs changed by hand where only stamps count",
-        of(&counts.checks),
-        of(&counts.commits),
-        of(&counts.doubted),
-        of(&counts.fresh),
-        of(&counts.verified),
-        of(&counts.misread),
-        of(&counts.clock_went_back),
-        of(&counts.tampered)
-    ));
+            of(&counts.checks),
+            of(&counts.commits),
+            of(&counts.doubted),
+            of(&counts.fresh),
+            of(&counts.verified),
+            of(&counts.misread),
+            of(&counts.clock_went_back),
+            of(&counts.tampered)
+        ));
     }
     // Excuses are rare, or they hide something.
     let excused = of(&counts.misread) + of(&counts.clock_went_back);
