@@ -231,7 +231,9 @@ impl Project {
         }
         self.disown_overtaken(records, &mut begun, &mut committed)?;
         let context = After { project: self, records, table: &table, seen: &seen, states: &states };
-        context.add_made_along(&mut begun, &mut committed);
+        if options.made_in_order {
+            context.add_made_along(&mut begun, &mut committed);
+        }
         self.append(records, &begun.builds, Stage::Ended(seen.moment.time))?;
         Ok(committed)
     }
@@ -532,8 +534,8 @@ impl After<'_> {
         }
     }
 
-    /// Where many targets were built in one go, inputs that some of them made are for the others what came out, unless that
-    /// is younger than what was made of it. Whoever builds them all keeps to their order.
+    /// Where one command built many targets in their order, inputs that it made for some of them are what came out, unless
+    /// that is younger than what was made of it.
     fn add_made_along(&self, begun: &mut Begun, committed: &mut Committed) {
         let project = self.project;
         let batch: HashMap<TargetId, u64> =

@@ -22,6 +22,10 @@ use std::collections::HashSet;
 pub struct Options {
     /// The most threads to use; 0 for one per core.
     pub threads: usize,
+    /// Whether all targets that are committed in one call were made by one command, each after those that it is made
+    /// from. Then what one of them is made from may have been made since their builds began. Who builds them himself, one
+    /// by one or at the same time, begins each when what it needs is there, and must not say so.
+    pub made_in_order: bool,
 }
 
 /// A question that was answered, with all that the answer rests on.

@@ -202,7 +202,8 @@ pub(crate) fn ask(
 }
 
 pub(crate) fn options(common: &Common) -> Options {
-    Options { threads: common.threads }
+    // A command makes all of its targets.
+    Options { threads: common.threads, made_in_order: true }
 }
 
 /// The store of records, if there is one.

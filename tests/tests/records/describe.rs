@@ -166,7 +166,7 @@ impl Running {
 }
 
 /// Threads have no part in what is examined here.
-pub(crate) const ONE: Options = Options { threads: 1 };
+pub(crate) const ONE: Options = Options { threads: 1, made_in_order: false };
 
 /// `name: verdict code path, ...` of all that is not fresh, in the order of names.
 pub(crate) fn lines(answer: &Answer) -> Vec<String> {
