@@ -188,7 +188,7 @@ impl Project {
     }
 
     /// Says that builds succeeded. Outputs and depfiles are looked at and put on record. Where some of them need what
-    /// others of them make, they were built in that order: a user is then as fresh as what was made for it.
+    /// others of them make, see [`Options::made_in_order`].
     ///
     /// Cost: a look at each input and output, and one write for all targets. It waits until the file system's clock has
     /// moved past the stamps of what was just made, some milliseconds at most.

@@ -165,8 +165,8 @@ impl Running {
     }
 }
 
-/// Threads have no part in what is examined here.
-pub(crate) const ONE: Options = Options { threads: 1, made_in_order: false };
+/// Threads have no part in what is examined here. Where several targets are built at once, they are built in their order.
+pub(crate) const ONE: Options = Options { threads: 1, made_in_order: true };
 
 /// `name: verdict code path, ...` of all that is not fresh, in the order of names.
 pub(crate) fn lines(answer: &Answer) -> Vec<String> {
