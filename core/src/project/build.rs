@@ -187,7 +187,8 @@ impl Project {
         Described::Elsewhere { command_hash, command: command.to_vec(), values }
     }
 
-    /// Says that builds succeeded. Outputs and depfiles are looked at and put on record.
+    /// Says that builds succeeded. Outputs and depfiles are looked at and put on record. Where some of them need what
+    /// others of them make, see [`Options::made_in_order`].
     ///
     /// Cost: a look at each input and output, and one write for all targets. It waits until the file system's clock has
     /// moved past the stamps of what was just made, some milliseconds at most.

@@ -286,7 +286,7 @@ fn links_do_not_hide_files() {
 }
 
 #[test]
-fn lines_say_the_same_as_the_whole() {
+fn lines_of_what_is_affected_say_the_same_as_the_whole() {
     let space = made();
     let whole = json(&ask(&space, "affected --from graph --format json deep.h x").answer(1));
     let lines = ask(&space, "affected --from graph --format jsonl deep.h x").answer(1);

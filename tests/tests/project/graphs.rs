@@ -149,7 +149,7 @@ fn explaining_lists_every_reason_and_commands_are_shown() {
 }
 
 #[test]
-fn lines_say_the_same_as_the_whole() {
+fn lines_about_a_graph_say_the_same_as_the_whole() {
     let space = made();
     space.write("deep.h", "another");
     let whole = json(&ask(&space, "--from graph --format json").answer(1));
