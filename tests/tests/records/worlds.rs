@@ -895,9 +895,9 @@ fn what_is_fresh_is_right_and_what_is_stale_is_so_for_the_reasons_of_the_naive_i
             of(&counts.tampered)
         ));
     }
-    // Excuses are rare, or they hide something.
+    // Excuses are rare, or they hide something. One world is asked about the same thing again and again.
     let excused = of(&counts.misread) + of(&counts.clock_went_back);
-    assert!(excused <= 1 + of(&counts.checks) / 10_000, "{excused} times something could not be seen");
+    assert!(excused <= 10 + of(&counts.checks) / 10_000, "{excused} times something could not be seen");
     if let Some(why) = failed.into_inner().expect("no panic").first() {
         panic!("{why}");
     }
