@@ -99,7 +99,7 @@ fn a_file_that_is_larger_than_all_memory_is_an_error_or_makes_its_target_stale()
     let grow = |name: &str| {
         space.write(name, "");
         let file = fs::File::options().write(true).open(space.path().join(name)).expect("a file");
-        file.set_len(64 << 30).expect("a file with a hole");
+        file.set_len(8 << 30).expect("a file with a hole");
     };
     grow("a.d");
     let text = run_limited(&space, "").answer(1);
