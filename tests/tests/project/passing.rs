@@ -95,7 +95,17 @@ fn the_environment_is_the_commands_own() {
 fn an_interrupt_ends_both_and_leaves_the_target_interrupted() {
     let space = sources();
     let script = "echo started; read never; cp src/a.ts out";
-    let mut command = upcheck(&space, ["run", "-i", "src/a.ts", "-o", "out", "--", "sh", "-c", script]);
+    let told = upcheck(&space, ["run", "-i", "src/a.ts", "-o", "out", "--", "sh", "-c", script]);
+    // Where tests run in the background, interrupts are ignored, and whoever is started inherits that.
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT").arg(told.get_program()).args(told.get_args());
+    command.current_dir(space.path());
+    for (name, value) in told.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
     // As a shell starts what a user then interrupts: in a group of its own.
     command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("upcheck starts");
