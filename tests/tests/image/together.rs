@@ -157,10 +157,11 @@ impl Place {
 
     /// Whether the logs are so old that their stamps prove something.
     fn is_old(&self, name: &str) -> bool {
-        let is_old = |log: &str| match fs::metadata(self.path(name).join(log)).and_then(|meta| meta.modified()) {
-            Ok(time) => time.elapsed().is_ok_and(|age| age.as_secs() >= 1),
-            Err(_) => true,
-        };
+        let is_old =
+            |log: &str| match fs::metadata(self.path(name).join(log)).and_then(|meta| meta.modified()) {
+                Ok(time) => time.elapsed().is_ok_and(|age| age.as_secs() >= 1),
+                Err(_) => true,
+            };
         [".ninja_log", ".ninja_deps"].into_iter().all(is_old)
     }
 
