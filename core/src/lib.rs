@@ -56,6 +56,7 @@ mod history;
 mod ids;
 pub mod image;
 mod needs;
+mod os_message;
 pub mod path;
 mod plan;
 mod policy;
@@ -76,6 +77,7 @@ pub use history::{
 };
 pub use ids::{FileId, TargetId, narrow};
 pub use needs::Needs;
+pub use os_message::os_message;
 pub use plan::{Arrays, Asked, Explained, How, Plan, Visit};
 pub use policy::Policy;
 pub use project::Project;

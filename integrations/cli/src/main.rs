@@ -14,7 +14,6 @@ mod project;
 mod record;
 mod run;
 mod text;
-mod time;
 mod why;
 mod words;
 

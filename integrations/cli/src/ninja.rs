@@ -180,7 +180,7 @@ fn save(
         Err(error) => {
             // Somebody who names a folder wants to know. A home that cannot be written to is no news.
             if let Some(folder) = common.image_dir.as_ref().filter(|folder| !folder.as_os_str().is_empty()) {
-                let cause = upcheck_ninja::os_message(&error);
+                let cause = upcheck::os_message(&error);
                 warn(common, &[format!("keeping an image in '{}': {cause}", folder.display())]);
             }
             "failed"

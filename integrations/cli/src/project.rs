@@ -409,5 +409,5 @@ fn in_directory(common: &Common, path: &Path) -> PathBuf {
 
 /// Operation, path and cause.
 pub(crate) fn trouble(operation: &str, path: &Path, error: &std::io::Error) -> Trouble {
-    Trouble(format!("{operation} '{}': {}", path.display(), upcheck_ninja::os_message(error)))
+    Trouble(format!("{operation} '{}': {}", path.display(), upcheck::os_message(error)))
 }

@@ -131,7 +131,7 @@ pub(crate) fn print_answer(common: &Common, answer: &Answer<'_>) -> Result<(), T
 /// Opens the directory that paths start from.
 pub(crate) fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
     os_disk(&common.directory).map_err(|cause| {
-        let cause = upcheck_ninja::os_message(&cause);
+        let cause = upcheck::os_message(&cause);
         Trouble(format!("opening '{}': {cause}", common.directory.display()))
     })
 }
@@ -169,7 +169,7 @@ pub(crate) fn print(
     let mut out = BufWriter::with_capacity(1 << 16, stream);
     match answer(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Trouble(format!("writing to standard output: {}", upcheck_ninja::os_message(&error))))
+            Err(Trouble(format!("writing to standard output: {}", upcheck::os_message(&error))))
         }
         _ => Ok(()),
     }

@@ -1,12 +1,12 @@
 //! The answer to `check`, for people: the causes first, then the targets.
 
 use crate::answer::{Answer, Rules};
-use crate::time::count;
 use crate::words;
 use anstyle::{AnsiColor, Style};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use upcheck::{Reason, StaleTarget, TargetId, Verdict};
+use upcheck_words::count;
 
 /// How many causes are named.
 const MOST_CAUSES: usize = 10;

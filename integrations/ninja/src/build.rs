@@ -1,6 +1,6 @@
 //! A ninja build directory: its manifest and its logs, read once, and what a question about it needs.
 
-use crate::error::{Error, os_message};
+use crate::error::Error;
 use crate::kept::{Kept, Summary};
 use crate::logs::{LogTables, Logs, load_both};
 use crate::manifest::{Manifest, Rules};
@@ -10,7 +10,8 @@ use crate::version::NinjaVersion;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use upcheck::collect::{Disk, collect};
 use upcheck::{
-    Decision, FileId, Graph, History, Mode, Mtime, Plan, Reason, Report, Snapshot, Stat, Stop, TargetId, path,
+    Decision, FileId, Graph, History, Mode, Mtime, Plan, Reason, Report, Snapshot, Stat, Stop, TargetId,
+    os_message, path,
 };
 
 /// What to read, and by whose rules.

@@ -3,12 +3,12 @@
 use crate::build::Build;
 use crate::details::{Chunk, Context, Deps, Details, Look};
 use crate::dyndep;
-use crate::error::{Error, os_message};
+use crate::error::Error;
 use crate::logs::LogTables;
 use crate::source::{Source, SourceKind, Stamp};
 use std::io::ErrorKind;
 use upcheck::collect::Disk;
-use upcheck::{Dyndep, FileId, FileTable, Flags, Graph, History, TargetId};
+use upcheck::{Dyndep, FileId, FileTable, Flags, Graph, History, TargetId, os_message};
 
 impl Build {
     // ---- description --------------------------------------------------------------------------------

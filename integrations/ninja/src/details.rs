@@ -3,7 +3,7 @@
 //! Threads look into chunks of targets, in turns, while the caller takes in chunk after chunk, in order. A thread is at
 //! most a few chunks ahead, so that memory stays small however much the depfiles say.
 
-use crate::error::{Error, os_message};
+use crate::error::Error;
 use crate::manifest::Rules;
 use crate::scope::Symbol;
 use crate::source::Stamp;
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use upcheck::collect::Disk;
 use upcheck::depfile;
-use upcheck::{Flags, Graph, TargetId, Unknown, path};
+use upcheck::{Flags, Graph, TargetId, Unknown, os_message, path};
 
 /// What was found out about the targets of a chunk.
 #[derive(Default)]

@@ -6,14 +6,16 @@
 //! show in the set of targets.
 
 use crate::build::Build;
-use crate::error::{Error, os_message};
+use crate::error::Error;
 use crate::scope::Symbol;
 use crate::version::NinjaVersion;
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use upcheck::collect::Disk;
 use upcheck::depfile;
-use upcheck::{Decision, Dyndep, FileId, History, Mode, Record, Report, Snapshot, Stop, TargetId};
+use upcheck::{
+    Decision, Dyndep, FileId, History, Mode, Record, Report, Snapshot, Stop, TargetId, os_message,
+};
 
 /// What a dry run comes to.
 #[derive(Debug, Default)]

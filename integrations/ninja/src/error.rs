@@ -1,6 +1,7 @@
 //! What can go wrong, with operation, path and cause.
 
 use std::fmt;
+use upcheck::os_message;
 
 /// An error that keeps a build directory from being judged.
 #[derive(Debug)]
@@ -91,16 +92,5 @@ impl std::error::Error for Error {
             Self::Read { cause, .. } => Some(cause),
             _ => None,
         }
-    }
-}
-
-/// The operating system's words for an error, without the number that Rust appends.
-#[must_use]
-pub fn os_message(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error ") {
-        Some(end) => text[..end].to_owned(),
-        None if error.kind() == std::io::ErrorKind::NotFound => "No such file or directory".into(),
-        None => text,
     }
 }

@@ -41,6 +41,6 @@ mod version;
 
 pub use build::{Build, Options};
 pub use dry_run::{DryRun, dry_run};
-pub use error::{Error, SyntaxError, os_message};
+pub use error::{Error, SyntaxError};
 pub use kept::{Draft, Images, LastCheck, Opened, Saved, Summary, open};
 pub use version::NinjaVersion;

@@ -389,7 +389,7 @@ impl Reader<'_> {
         let (text, stamp) = match self.disk.read_stamped(&path) {
             Ok(read) => read,
             Err(error) => {
-                let cause = crate::error::os_message(&error);
+                let cause = upcheck::os_message(&error);
                 return lexer.error(format!("loading '{shown}': {cause}"));
             }
         };

@@ -5,13 +5,13 @@ use super::look::nanoseconds;
 use super::stamps::span;
 use crate::json::put_path;
 use crate::text::plural;
-use crate::time::count;
 use crate::words;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use upcheck::collect::Disk;
 use upcheck::{Decision, FileId, Mtime, Report, Snapshot, Stat, TargetId};
 use upcheck_ninja::{Build, Error, Options};
+use upcheck_words::count;
 
 const SECOND: Mtime = 1_000_000_000;
 

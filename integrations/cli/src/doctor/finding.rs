@@ -99,7 +99,7 @@ pub(super) fn few(names: &[String], n_all: usize) -> String {
     let shown = &names[..names.len().min(FEW_NAMED)];
     let mut text = shown.join(", ");
     if n_all > shown.len() {
-        text.push_str(&format!(" and {} more", crate::time::count(n_all - shown.len())));
+        text.push_str(&format!(" and {} more", upcheck_words::count(n_all - shown.len())));
     }
     text
 }
@@ -107,7 +107,7 @@ pub(super) fn few(names: &[String], n_all: usize) -> String {
 /// An error, with operation, path and cause.
 pub(super) fn mishap(operation: &str, path: &std::path::Path, cause: &std::io::Error) -> String {
     let path = words::visible(&path.display().to_string(), "");
-    format!("{operation} '{path}': {}", upcheck_ninja::os_message(cause))
+    format!("{operation} '{path}': {}", upcheck::os_message(cause))
 }
 
 #[cfg(test)]

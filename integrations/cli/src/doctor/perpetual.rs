@@ -20,7 +20,7 @@ pub(super) fn run(command: &[OsString]) -> Result<ExitStatus, Trouble> {
     let status = Command::new(program).args(args).stdout(Stdio::from(io::stderr())).status();
     status.map_err(|cause| {
         let program = words::visible(&program.display().to_string(), "");
-        Trouble(format!("starting '{program}': {}", upcheck_ninja::os_message(&cause)))
+        Trouble(format!("starting '{program}': {}", upcheck::os_message(&cause)))
     })
 }
 

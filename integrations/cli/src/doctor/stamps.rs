@@ -2,11 +2,11 @@
 
 use super::finding::{Finding, mishap};
 use super::look::{Measured, look, set_mtime, write};
-use crate::time::difference;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use upcheck::Mtime;
+use upcheck_words::difference;
 
 /// 2001-09-09 01:46:40 UTC: long before any probe is written.
 pub(super) const OLD: Mtime = 1_000_000_000 * SECOND;

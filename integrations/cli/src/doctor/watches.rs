@@ -4,9 +4,9 @@
 //! machine, and those of the user namespace, of which the smaller ones hold.
 
 use super::finding::Finding;
-use crate::time::count;
 use std::fs;
 use std::path::Path;
+use upcheck_words::count;
 
 /// The limits; `None` where the kernel does not say.
 pub(super) struct Limits {

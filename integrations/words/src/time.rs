@@ -5,37 +5,53 @@ use jiff::tz::TimeZone;
 use std::fmt::Write;
 use upcheck::Mtime;
 
-/// A file's time, in the local time zone, to the nanosecond as far as it has them.
-fn time(mtime: Mtime) -> String {
-    match mtime % 1_000_000_000 {
-        0 => second(mtime),
-        _ => local(mtime, "%Y-%m-%d %H:%M:%S.%9f"),
+/// Where times are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// Where the machine is, as the environment and the system say.
+    Local,
+    /// Coordinated universal time.
+    Utc,
+}
+
+/// Tells times in a zone.
+pub(crate) struct Clock(pub(crate) Zone);
+
+impl Clock {
+    /// A file's time, to the nanosecond as far as it has them.
+    fn time(&self, mtime: Mtime) -> String {
+        match mtime % 1_000_000_000 {
+            0 => self.second(mtime),
+            _ => self.told(mtime, "%Y-%m-%d %H:%M:%S.%9f"),
+        }
     }
-}
 
-/// Two times that were compared: to the second where that tells them apart, else to the nanosecond.
-pub(crate) fn both(newer: Mtime, older: Mtime) -> (String, String) {
-    if i128::from(newer) - i128::from(older) < 2_000_000_000 {
-        (time(newer), time(older))
-    } else {
-        (second(newer), second(older))
+    /// Two times that were compared: to the second where that tells them apart, else to the nanosecond.
+    pub(crate) fn both(&self, newer: Mtime, older: Mtime) -> (String, String) {
+        if i128::from(newer) - i128::from(older) < 2_000_000_000 {
+            (self.time(newer), self.time(older))
+        } else {
+            (self.second(newer), self.second(older))
+        }
     }
-}
 
-/// A file's time, in the local time zone, to the second.
-pub(crate) fn second(mtime: Mtime) -> String {
-    local(mtime, "%Y-%m-%d %H:%M:%S")
-}
+    /// A file's time, to the second.
+    pub(crate) fn second(&self, mtime: Mtime) -> String {
+        self.told(mtime, "%Y-%m-%d %H:%M:%S")
+    }
 
-fn local(mtime: Mtime, format: &str) -> String {
-    match Timestamp::from_nanosecond(i128::from(mtime)) {
-        Ok(stamp) => stamp.to_zoned(TimeZone::system()).strftime(format).to_string(),
-        Err(_) => format!("{mtime} ns since 1970"),
+    fn told(&self, mtime: Mtime, format: &str) -> String {
+        let zone = if self.0 == Zone::Utc { TimeZone::UTC } else { TimeZone::system() };
+        match Timestamp::from_nanosecond(i128::from(mtime)) {
+            Ok(stamp) => stamp.to_zoned(zone).strftime(format).to_string(),
+            Err(_) => format!("{mtime} ns since 1970"),
+        }
     }
 }
 
 /// How much later `newer` is than `older`, in the largest unit that says it.
-pub(crate) fn difference(newer: Mtime, older: Mtime) -> String {
+#[must_use]
+pub fn difference(newer: Mtime, older: Mtime) -> String {
     let nanoseconds = i128::from(newer) - i128::from(older);
     let mut text = String::new();
     let seconds = nanoseconds / 1_000_000_000;
@@ -52,7 +68,8 @@ pub(crate) fn difference(newer: Mtime, older: Mtime) -> String {
 }
 
 /// A count with its thousands apart.
-pub(crate) fn count(value: usize) -> String {
+#[must_use]
+pub fn count(value: usize) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (position, digit) in digits.chars().enumerate() {
