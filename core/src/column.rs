@@ -1,6 +1,6 @@
-//! A table of plain values that was either built in memory or lies in a mapped image.
+//! A table of plain values that was built in memory, lies in a mapped image, or is somebody else's.
 //!
-//! Whoever reads sees a slice in both cases. Whoever changes one that is mapped gets a copy of it first.
+//! Whoever reads sees a slice in all cases. Whoever changes one that was not built here gets a copy of it first.
 
 use bytemuck::Pod;
 use memmap2::Mmap;
@@ -13,10 +13,11 @@ pub struct Column<T: Pod> {
     place: Place<T>,
 }
 
-enum Place<T> {
+enum Place<T: 'static> {
     Memory(Vec<T>),
     /// Bytes whose length and alignment were checked.
     Mapped(Arc<Mmap>, Range<usize>, PhantomData<T>),
+    Borrowed(&'static [T]),
 }
 
 impl<T: Pod> Column<T> {
@@ -26,19 +27,24 @@ impl<T: Pod> Column<T> {
         Some(Self { place: Place::Mapped(map.clone(), range, PhantomData) })
     }
 
+    /// A table that is somebody else's.
+    pub(crate) fn borrowed(values: &'static [T]) -> Self {
+        Self { place: Place::Borrowed(values) }
+    }
+
     /// Whether it lies in a file, so that changing it costs a copy.
     pub(crate) fn is_mapped(&self) -> bool {
         matches!(self.place, Place::Mapped(..))
     }
 
-    /// The table for changing it. Costs a copy the first time, if it is mapped.
+    /// The table for changing it. Costs a copy the first time, if it was not built here.
     pub fn to_mut(&mut self) -> &mut Vec<T> {
-        if let Place::Mapped(..) = self.place {
+        if !matches!(self.place, Place::Memory(_)) {
             self.place = Place::Memory(self.to_vec());
         }
         match &mut self.place {
             Place::Memory(values) => values,
-            Place::Mapped(..) => unreachable!("it was copied"),
+            Place::Mapped(..) | Place::Borrowed(_) => unreachable!("it was copied"),
         }
     }
 }
@@ -50,6 +56,7 @@ impl<T: Pod> Deref for Column<T> {
         match &self.place {
             Place::Memory(values) => values,
             Place::Mapped(map, range, _) => bytemuck::cast_slice(&map[range.clone()]),
+            Place::Borrowed(values) => values,
         }
     }
 }
@@ -79,6 +86,7 @@ impl<T: Pod> Clone for Column<T> {
         let place = match &self.place {
             Place::Memory(values) => Place::Memory(values.clone()),
             Place::Mapped(map, range, _) => Place::Mapped(map.clone(), range.clone(), PhantomData),
+            Place::Borrowed(values) => Place::Borrowed(values),
         };
         Self { place }
     }

@@ -16,6 +16,10 @@ pub struct FileTable {
     /// A hash table: each path is found from the slot that its hash names, going on to the next while a slot is
     /// taken by another. A power of two of them, at most half of them taken.
     slots: Column<u64>,
+    /// How many of the last files have no slot yet.
+    n_unindexed: usize,
+    /// The first file that was found to have the path of another one.
+    twice: Option<FileId>,
 }
 
 /// What a slot holds: half of the path's hash above, its file's number plus one below; 0 for an empty one.
@@ -69,17 +73,72 @@ impl FileTable {
         (0..self.len()).map(FileId::new)
     }
 
-    /// The file at `path`, if it is known.
+    /// The file at `path`, if it is known. Cost: where files were appended and not indexed since, a look at each of them.
     #[must_use]
     pub fn lookup(&self, path: &[u8]) -> Option<FileId> {
-        if self.slots.is_empty() {
-            return None;
+        let indexed = if self.slots.is_empty() { None } else { self.find(path, hash(path)).ok() };
+        indexed.or_else(|| self.unindexed().find(|&file| self.path(file) == path))
+    }
+
+    /// Appends paths that the caller says are not in the table yet, each of them once. Path `k` is
+    /// `bytes[ends[k - 1]..ends[k]]`. Costs a copy. Whether it is so is found out by [`FileTable::index`].
+    ///
+    /// # Panics
+    /// When the ends do not ascend, or the last one is not the end of the bytes.
+    pub fn append(&mut self, bytes: &[u8], ends: &[u64]) {
+        check_ends(bytes, ends);
+        let start = self.arena.len() as u64;
+        self.arena.to_mut().extend_from_slice(bytes);
+        self.ends.to_mut().extend(ends.iter().map(|end| start + end));
+        self.n_unindexed += ends.len();
+    }
+
+    /// [`FileTable::append`] to an empty table, without a copy until another path is added.
+    ///
+    /// # Panics
+    /// As [`FileTable::append`], and when the table is not empty.
+    pub fn borrow(&mut self, bytes: &'static [u8], ends: &'static [u64]) {
+        assert!(self.is_empty(), "borrowed paths are the first ones");
+        check_ends(bytes, ends);
+        (self.arena, self.ends) = (Column::borrowed(bytes), Column::borrowed(ends));
+        self.n_unindexed = ends.len();
+    }
+
+    /// Makes all files known by their paths. Costs a hash of each that was appended since the last time.
+    pub fn index(&mut self) {
+        if self.n_unindexed == 0 {
+            return;
         }
-        self.find(path, hash(path)).ok()
+        if self.slots.len() < 2 * (self.len() + 1) {
+            self.grow();
+        }
+        let mut slots = std::mem::take(self.slots.to_mut());
+        for file in self.unindexed() {
+            let path = self.path(file);
+            let hash = hash(path);
+            match find(&slots, &self.arena, &self.ends, path, hash) {
+                Ok(_) => self.twice = self.twice.or(Some(file)),
+                Err(free) => slots[free] = Slot::new(hash, file).0,
+            }
+        }
+        self.slots = slots.into();
+        self.n_unindexed = 0;
+    }
+
+    /// A file with the path of another one, which was appended against what its caller said. Known after
+    /// [`FileTable::index`].
+    #[must_use]
+    pub fn twice(&self) -> Option<FileId> {
+        self.twice
+    }
+
+    fn unindexed(&self) -> impl Iterator<Item = FileId> + use<> {
+        (self.len() - self.n_unindexed..self.len()).map(FileId::new)
     }
 
     /// The file at `path`, made known if it is not.
     pub fn intern(&mut self, path: &[u8]) -> FileId {
+        self.index();
         if self.slots.len() < 2 * (self.len() + 1) {
             self.grow();
         }
@@ -100,18 +159,7 @@ impl FileTable {
 
     /// The file, or the slot where it belongs.
     fn find(&self, path: &[u8], hash: u64) -> Result<FileId, usize> {
-        let (slots, arena, ends) = (&*self.slots, &*self.arena, &*self.ends);
-        let mut at = Slot::home(hash, slots.len());
-        loop {
-            let slot = Slot(slots[at]);
-            match slot.file() {
-                None => return Err(at),
-                Some(file) if slot.may_be(hash) && path_at(arena, ends, file.index()) == path => {
-                    return Ok(file);
-                }
-                Some(_) => at = (at + 1) & (slots.len() - 1),
-            }
-        }
+        find(&self.slots, &self.arena, &self.ends, path, hash)
     }
 
     fn grow(&mut self) {
@@ -127,8 +175,9 @@ impl FileTable {
         self.slots = slots.into();
     }
 
-    /// Adds the tables to an image.
+    /// Adds the tables to an image. All files have to be indexed.
     pub(crate) fn save<'a>(&'a self, tables: &mut Tables<'a>) {
+        debug_assert_eq!(self.n_unindexed, 0, "paths are missing in the table");
         tables.add("paths", &self.arena);
         tables.add("pathends", &self.ends);
         tables.add("slots", &self.slots);
@@ -141,9 +190,29 @@ impl FileTable {
             arena: image.table("paths")?,
             ends: image.table("pathends")?,
             slots: image.table("slots")?,
+            ..Self::default()
         };
         let is_whole = files.ends.last().map_or(0, |end| *end) == files.arena.len() as u64;
         (is_whole && (files.slots.is_empty() || files.slots.len().is_power_of_two())).then_some(files)
+    }
+}
+
+fn check_ends(bytes: &[u8], ends: &[u64]) {
+    assert!(ends.is_sorted() && ends.last().map_or(0, |end| *end) == bytes.len() as u64, "the ends are none");
+}
+
+/// The file in a hash table, or the slot where it belongs.
+fn find(slots: &[u64], arena: &[u8], ends: &[u64], path: &[u8], hash: u64) -> Result<FileId, usize> {
+    let mut at = Slot::home(hash, slots.len());
+    loop {
+        let slot = Slot(slots[at]);
+        match slot.file() {
+            None => return Err(at),
+            Some(file) if slot.may_be(hash) && path_at(arena, ends, file.index()) == path => {
+                return Ok(file);
+            }
+            Some(_) => at = (at + 1) & (slots.len() - 1),
+        }
     }
 }
 
@@ -172,6 +241,34 @@ mod tests {
         assert_eq!(files.path(empty_name), b"\xff\xfe");
         assert_eq!(files.lookup(b"a/b"), None);
         assert_eq!(files.len(), 2);
+    }
+
+    #[test]
+    fn appended_files_are_numbered_by_position_and_found_before_and_after_they_are_indexed() {
+        let mut files = FileTable::default();
+        let first = files.intern(b"a");
+        files.append(b"bccd", &[1, 3, 4]);
+        let numbers =
+            |files: &FileTable| ["a", "b", "cc", "d", "e"].map(|path| files.lookup(path.as_bytes()));
+        let all = [Some(first), Some(FileId::new(1)), Some(FileId::new(2)), Some(FileId::new(3)), None];
+        assert_eq!(numbers(&files), all);
+        files.index();
+        assert_eq!((numbers(&files), files.twice()), (all, None));
+        files.append(b"eaa", &[1, 2, 3]);
+        assert_eq!(files.intern(b"cc"), FileId::new(2));
+        assert_eq!(files.twice(), Some(FileId::new(5)), "a is there already");
+        assert_eq!(files.intern(b"f"), FileId::new(7));
+        assert_eq!(files.path(FileId::new(4)), b"e");
+    }
+
+    #[test]
+    fn borrowed_files_are_copied_when_another_one_comes() {
+        let mut files = FileTable::default();
+        files.borrow(b"ab", &[1, 2]);
+        assert_eq!((files.lookup(b"b"), files.len()), (Some(FileId::new(1)), 2));
+        assert_eq!(files.intern(b"b"), FileId::new(1));
+        assert_eq!(files.intern(b"c"), FileId::new(2));
+        assert_eq!([0, 1, 2].map(|at| files.path(FileId::new(at)).to_vec()), [b"a", b"b", b"c"]);
     }
 
     #[test]

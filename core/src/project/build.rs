@@ -120,6 +120,7 @@ impl Project {
         targets: &[TargetId],
         options: Options,
     ) -> Result<Begun, ProjectError> {
+        self.prove_paths()?;
         let mut table = FileTable::default();
         let mut lists = Vec::with_capacity(targets.len());
         for &target in targets {

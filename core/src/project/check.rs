@@ -11,7 +11,7 @@ use crate::history::{History, Recorded, Rule, Unknown};
 use crate::ids::{FileId, TargetId};
 use crate::plan::Plan;
 use crate::policy::Policy;
-use crate::reason::Reason;
+use crate::reason::{Reason, Verdict};
 use crate::records::{Entry, Records, Row};
 use crate::report::Report;
 use crate::snapshot::{Meta, Snapshot, Stat};
@@ -38,6 +38,8 @@ pub struct Checked {
     pub n_contents: usize,
     /// What was looked at; `None` where the answer rests on more than how these files look.
     pub(super) plan: Option<Plan>,
+    /// Indexed by target; `None` for one that nothing that was asked about needs.
+    verdicts: Vec<Option<Verdict>>,
     history: History,
     requests: Vec<FileId>,
 }
@@ -62,6 +64,7 @@ impl Project {
         requests: &[FileId],
         options: Options,
     ) -> Result<Checked, ProjectError> {
+        self.prove_paths()?;
         let described = Describer::new(self, disk, records, options.threads).describe(requests);
         self.judge(disk, described, requests, options)
     }
@@ -77,6 +80,7 @@ impl Project {
         requests: &[FileId],
         options: Options,
     ) -> Result<Checked, ProjectError> {
+        self.prove_paths()?;
         let mut describer = Describer::new(self, disk, None, options.threads);
         describer.by_times = true;
         let described = describer.describe(requests);
@@ -102,15 +106,20 @@ impl Project {
             snapshot,
             n_contents,
             plan: (!rests_on_more).then_some(plan),
+            verdicts: vec![None; self.graph.n_targets()],
             history,
             requests: requests.to_vec(),
         };
+        let mut verdicts = std::mem::take(&mut checked.verdicts);
         let report = {
             let decision = checked.decision(self)?;
             self.refuse_missing(&decision, &checked.snapshot, requests)?;
+            for &target in decision.judged() {
+                verdicts[target.index()] = Some(decision.verdict(target));
+            }
             Report::new(&decision, &self.graph, |_| true)
         };
-        checked.report = report;
+        (checked.report, checked.verdicts) = (report, verdicts);
         Ok(checked)
     }
 
@@ -174,6 +183,13 @@ impl Checked {
     #[must_use]
     pub fn is_fresh(&self) -> bool {
         self.report.is_fresh()
+    }
+
+    /// The verdict on each target, phony ones included, indexed by target; `None` for a target that nothing that was asked
+    /// about needs.
+    #[must_use]
+    pub fn verdicts(&self) -> &[Option<Verdict>] {
+        &self.verdicts
     }
 
     /// The decision behind the report, for those who want to follow it. Cost: all targets are judged once more.

@@ -11,6 +11,14 @@ pub enum DescribeError {
     EmptyPath,
     /// A path with a NUL in it, which no file can have.
     NulInPath(Vec<u8>),
+    /// A path that was said to be canonical and relative to the project's base, and is not.
+    NotCanonical(Vec<u8>),
+    /// Paths that were to be borrowed, where there are others already.
+    NotFirst,
+    /// Ends of paths that do not ascend to the end of their bytes.
+    Ends,
+    /// A path that was said to be there once, and is there twice.
+    PathTwice(Vec<u8>),
     /// A target with neither outputs nor a name.
     Nameless,
     /// An output twice in one target.
@@ -27,6 +35,8 @@ pub enum DescribeError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ProjectError {
+    /// What was described is not what its caller said it was.
+    Description(DescribeError),
     /// Targets depend on each other: the names along the way, the first one again at the end.
     Cycle(Vec<Vec<u8>>),
     /// A file that was asked about is a source, and is not there.
@@ -49,6 +59,12 @@ impl fmt::Display for DescribeError {
         match self {
             Self::EmptyPath => f.write_str("a path is empty"),
             Self::NulInPath(path) => write!(f, "the path {:?} has a NUL in it", shown(path)),
+            Self::NotCanonical(path) => {
+                write!(f, "the path '{}' was added as a canonical one and is not", shown(path))
+            }
+            Self::NotFirst => f.write_str("only the first paths of a project can be borrowed"),
+            Self::Ends => f.write_str("the ends of the paths do not ascend to the end of their bytes"),
+            Self::PathTwice(path) => write!(f, "the path '{}' was added twice as a new one", shown(path)),
             Self::Nameless => f.write_str("a target has neither outputs nor a name"),
             Self::OutputTwice(path) => write!(f, "'{}' is twice an output of the same target", shown(path)),
             Self::OutputOfTwo(path, other) => {
@@ -71,6 +87,7 @@ impl fmt::Display for ProjectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
         match self {
+            Self::Description(error) => error.fmt(f),
             Self::Cycle(names) => {
                 let names: Vec<_> = names.iter().map(|name| shown(name)).collect();
                 write!(f, "dependency cycle: {}", names.join(" -> "))
@@ -93,6 +110,7 @@ impl std::error::Error for ProjectError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Records(error) => Some(error),
+            Self::Description(error) => Some(error),
             _ => None,
         }
     }

@@ -154,6 +154,8 @@ pub struct Project {
     /// The directory that relative paths start from, absolute and with a `/` at its end; empty where nobody said.
     base: Vec<u8>,
     path: Vec<u8>,
+    /// How many of the first files are known to have canonical paths, each another one.
+    n_proved: usize,
     digests: Digests,
 }
 
@@ -252,6 +254,67 @@ impl Project {
         for path in paths.split(|&byte| byte == separator) {
             files.push(self.file(path)?);
         }
+        Ok(())
+    }
+
+    /// Adds many paths as new files, numbered from the one that is returned on. Path `k` is `bytes[ends[k - 1]..ends[k]]`.
+    /// The caller says that all of them are canonical (see [`path`](crate::path)), relative where they are below the
+    /// base, and that none is in the project yet. Cost: one copy; nothing is hashed.
+    ///
+    /// That it is so is proved by the next question, which is refused otherwise: two numbers for one file could make
+    /// a stale target look fresh.
+    ///
+    /// # Errors
+    /// When the ends do not ascend to the length of `bytes`, or there are four billion files.
+    pub fn add_distinct(&mut self, bytes: &[u8], ends: &[u64]) -> Result<FileId, DescribeError> {
+        let first = self.check_distinct(bytes, ends)?;
+        self.graph.files.append(bytes, ends);
+        Ok(first)
+    }
+
+    /// [`Project::add_distinct`] to a project without files, without a copy. Whatever adds another file later, for
+    /// instance a depfile that a check reads, costs the copy all the same.
+    ///
+    /// # Errors
+    /// As [`Project::add_distinct`], and where there are files already.
+    pub fn borrow_distinct(
+        &mut self,
+        bytes: &'static [u8],
+        ends: &'static [u64],
+    ) -> Result<FileId, DescribeError> {
+        let first = self.check_distinct(bytes, ends)?;
+        if first.index() != 0 {
+            return Err(DescribeError::NotFirst);
+        }
+        self.graph.files.borrow(bytes, ends);
+        Ok(first)
+    }
+
+    fn check_distinct(&self, bytes: &[u8], ends: &[u64]) -> Result<FileId, DescribeError> {
+        if !ends.is_sorted() || ends.last().map_or(0, |end| *end) != bytes.len() as u64 {
+            return Err(DescribeError::Ends);
+        }
+        if ends.len() > MOST - self.graph.files.len().min(MOST) {
+            return Err(DescribeError::TooMany("files"));
+        }
+        Ok(FileId::new(self.graph.files.len()))
+    }
+
+    /// Proves what callers said of paths; see [`Project::add_distinct`].
+    fn prove_paths(&mut self) -> Result<(), ProjectError> {
+        self.graph.files.index();
+        if let Some(file) = self.graph.files.twice() {
+            let path = self.graph.files.path(file).to_vec();
+            return Err(ProjectError::Description(DescribeError::PathTwice(path)));
+        }
+        for file in self.graph.files.ids().skip(self.n_proved) {
+            let path = self.graph.files.path(file);
+            check_path(path).map_err(ProjectError::Description)?;
+            if !path::is_canonical(path) || below(&self.base, path) != path {
+                return Err(ProjectError::Description(DescribeError::NotCanonical(path.to_vec())));
+            }
+        }
+        self.n_proved = self.graph.files.len();
         Ok(())
     }
 
