@@ -1,7 +1,7 @@
 //! The reverse question about a project.
 
 use super::check::Describer;
-use super::{Options, Project};
+use super::{Options, Project, ProjectError};
 use crate::affected::{Affected, affected};
 use crate::collect::Disk;
 use crate::ids::FileId;
@@ -16,13 +16,17 @@ impl Project {
     /// a compiler's depfile another.
     ///
     /// Cost: records, or else depfiles, are read; no file is looked at.
+    ///
+    /// # Errors
+    /// When paths are not what was said of them; see [`Project::add_distinct`].
     pub fn affected<N: AsRef<[u8]>>(
         &mut self,
         disk: &dyn Disk,
         records: Option<&Records>,
         files: &[&[N]],
         options: Options,
-    ) -> (Vec<Affected>, Vec<usize>) {
+    ) -> Result<(Vec<Affected>, Vec<usize>), ProjectError> {
+        self.prove_paths()?;
         let all: Vec<FileId> =
             self.graph.targets().filter_map(|target| self.graph.outputs(target).first().copied()).collect();
         let mut history = Describer::new(self, disk, records, options.threads).describe(&all).history;
@@ -51,6 +55,6 @@ impl Project {
                 unknown.push(position);
             }
         }
-        (affected(&self.graph, &history, &known), unknown)
+        Ok((affected(&self.graph, &history, &known), unknown))
     }
 }

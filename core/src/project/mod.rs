@@ -54,7 +54,7 @@
 //!
 //! // And the other way round: what would go stale if this file changed?
 //! let files: [&[&[u8]]; 2] = [&[b"a.txt"], &[b"README"]];
-//! let (affected, unknown) = project.affected(&disk, Some(&records), &files, options);
+//! let (affected, unknown) = project.affected(&disk, Some(&records), &files, options)?;
 //! assert_eq!((affected[0].target, unknown), (target, vec![1]));
 //! # fs::remove_dir_all(dir)?;
 //! # Ok(())
@@ -370,6 +370,12 @@ impl Project {
     #[must_use]
     pub fn lookup(&self, path: &[u8]) -> Option<FileId> {
         self.graph.files.lookup(&self.relative(path))
+    }
+
+    /// [`Project::lookup`] that makes sure first that it need not look through all paths.
+    pub fn find(&mut self, path: &[u8]) -> Option<FileId> {
+        self.graph.files.index();
+        self.lookup(path)
     }
 
     /// A path as the project writes it: canonical, and below the base relative to that.

@@ -48,7 +48,8 @@ pub(crate) fn affected(common: &Common, args: &AffectedArgs) -> Result<Exit, Tro
         let sources = sources(common);
         let description = asked.iter().any(|asked| asked.names.iter().any(|name| sources.contains(name)));
         let names: Vec<&[Vec<u8>]> = asked.iter().map(|asked| asked.names.as_slice()).collect();
-        let (found, unknown) = described.project.affected(&disk, records.as_ref(), &names, options(common));
+        let (found, unknown) =
+            described.project.affected(&disk, records.as_ref(), &names, options(common))?;
         let graph = described.project.graph();
         let unknown = unknown.into_iter().map(|position| &asked[position]);
         let unknown = unknown.filter(|asked| !asked.names.iter().any(|name| sources.contains(name)));
