@@ -82,6 +82,9 @@ pub(crate) fn policy(number: i32) -> Result<Option<Policy>, Failure> {
     }))
 }
 
+/// A name and a value.
+pub(crate) type Pair<'a> = (&'a [u8], &'a [u8]);
+
 /// Names and values.
 ///
 /// # Safety
@@ -89,7 +92,7 @@ pub(crate) fn policy(number: i32) -> Result<Option<Policy>, Failure> {
 pub(crate) unsafe fn pairs<'a>(
     texts: *const upcheck_str,
     n: usize,
-) -> Result<Vec<(&'a [u8], &'a [u8])>, Failure> {
+) -> Result<Vec<Pair<'a>>, Failure> {
     let all = n.checked_mul(2).ok_or_else(|| too_many("values"))?;
     // SAFETY: see above.
     let texts = unsafe { strings(texts, all, "values") }?;
