@@ -94,16 +94,37 @@ pub fn driver() -> &'static Path {
     PATH.get_or_init(|| built("upcheck-examples", "driver"))
 }
 
+/// The folder with `libupcheck.so` and `libupcheck.a`, built like the command.
+///
+/// # Panics
+/// When they do not build.
+#[must_use]
+pub fn c_library() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| build("upcheck-c", &["--lib"]))
+}
+
+/// The folder with `upcheck.h`.
+#[must_use]
+pub fn c_include() -> PathBuf {
+    root().join("ffi/c/include")
+}
+
 fn built(package: &str, binary: &str) -> PathBuf {
+    build(package, &["--bin", binary]).join(binary)
+}
+
+/// Builds a package with the profile of the tests. Where its results are.
+fn build(package: &str, what: &[&str]) -> PathBuf {
     // target/<profile>/deps/<test> -> target/<profile>
     let test = std::env::current_exe().expect("a running test has a path");
     let profile_dir = test.ancestors().nth(2).expect("target/<profile>/deps").to_owned();
     let mut build = Command::new(env!("CARGO"));
-    build.current_dir(root()).args(["build", "--quiet", "--package", package, "--bin", binary]);
+    build.current_dir(root()).args(["build", "--quiet", "--package", package]).args(what);
     if profile_dir.ends_with("release") {
         build.arg("--release");
     }
     let status = build.status().expect("cargo runs");
-    assert!(status.success(), "{binary} does not build");
-    profile_dir.join(binary)
+    assert!(status.success(), "{package} does not build");
+    profile_dir
 }
