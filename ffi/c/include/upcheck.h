@@ -341,8 +341,17 @@ enum { /* verdicts; 0 only where all is well */
 };
 /* One byte for each target of the graph, by number. */
 UPCHECK_API const uint8_t *upcheck_report_verdicts(const upcheck_report *report, size_t *n);
-/* The stale and pending targets that have something to run, those before others that the others are made from. */
-UPCHECK_API const upcheck_target *upcheck_report_stale(const upcheck_report *report, size_t *n);
+/* A stale or pending target that has something to run. */
+typedef struct upcheck_stale {
+  upcheck_target target;
+  int32_t verdict;         /* UPCHECK_VERDICT_STALE or UPCHECK_VERDICT_PENDING                                 */
+  uint64_t first_finding;  /* position of its first reason in upcheck_report_findings                          */
+  uint32_t n_findings;     /* at least 1                                                                       */
+  uint32_t waits;          /* 1: something that it is made from is itself stale, and has to be made first; 0: it can be
+                              built now, along with all others that need not wait                               */
+} upcheck_stale;
+/* All of them, those before others that the others are made from. Step by *stride bytes. */
+UPCHECK_API const upcheck_stale *upcheck_report_stale(const upcheck_report *report, size_t *n, size_t *stride);
 
 enum { /* reasons: 0 is none */
   UPCHECK_FRESH = 0,

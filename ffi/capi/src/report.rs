@@ -41,6 +41,18 @@ pub struct upcheck_cause {
     pub n_targets: u64,
 }
 
+/// A stale or pending target; see `upcheck.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "the header says what they are")]
+pub struct upcheck_stale {
+    pub target: u32,
+    pub verdict: i32,
+    pub first_finding: u64,
+    pub n_findings: u32,
+    pub waits: u32,
+}
+
 /// A report.
 pub struct upcheck_report {
     poisoned: bool,
@@ -48,7 +60,7 @@ pub struct upcheck_report {
     graph: u64,
     summary: upcheck_summary,
     verdicts: Vec<u8>,
-    stale: Vec<u32>,
+    stale: Vec<upcheck_stale>,
     findings: Vec<upcheck_finding>,
     /// One for each finding.
     reasons: Vec<Reason>,
@@ -86,8 +98,15 @@ impl upcheck_report {
         let causes = causes.collect();
         let n_findings = report.stale.iter().map(|stale| stale.reasons.len()).sum();
         let (mut findings, mut reasons) = (Vec::with_capacity(n_findings), Vec::with_capacity(n_findings));
-        let stale = report.stale.iter().map(|stale| number(Some(stale.target.index()))).collect();
+        let mut all_stale = Vec::with_capacity(report.stale.len());
         for stale in report.stale {
+            all_stale.push(upcheck_stale {
+                target: number(Some(stale.target.index())),
+                verdict: i32::from(verdict_number(Some(stale.verdict))),
+                first_finding: findings.len() as u64,
+                n_findings: number(Some(stale.reasons.len())),
+                waits: u32::from(stale.reasons.iter().any(|reason| reason.upstream().is_some())),
+            });
             findings.extend(stale.reasons.iter().map(|reason| finding(stale.target, reason)));
             reasons.extend(stale.reasons);
         }
@@ -96,7 +115,7 @@ impl upcheck_report {
             graph,
             summary,
             verdicts: verdicts.iter().map(|verdict| verdict_number(*verdict)).collect(),
-            stale,
+            stale: all_stale,
             findings,
             reasons,
             causes,
@@ -173,9 +192,13 @@ pub unsafe extern "C" fn upcheck_report_verdicts(report: *const upcheck_report, 
 /// # Safety
 /// See `upcheck.h`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn upcheck_report_stale(report: *const upcheck_report, n: *mut usize) -> *const u32 {
-    // SAFETY: the caller's handle and place.
-    unsafe { array(report, n, std::ptr::null_mut(), |report| &report.stale) }
+pub unsafe extern "C" fn upcheck_report_stale(
+    report: *const upcheck_report,
+    n: *mut usize,
+    stride: *mut usize,
+) -> *const upcheck_stale {
+    // SAFETY: the caller's handle and places.
+    unsafe { array(report, n, stride, |report| &report.stale) }
 }
 
 /// # Safety

@@ -1,0 +1,2 @@
+#define GREETING "Hello"
+void greet(const char *whom, int times);

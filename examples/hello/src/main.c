@@ -1,0 +1,7 @@
+#include "count.h"
+#include "greet.h"
+
+int main(void) {
+  greet("world", count());
+  return 0;
+}
