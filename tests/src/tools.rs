@@ -94,6 +94,16 @@ pub fn driver() -> &'static Path {
     PATH.get_or_init(|| built("upcheck-examples", "driver"))
 }
 
+/// The driver in Rust that builds `examples/hello`, built like the command.
+///
+/// # Panics
+/// When it does not build.
+#[must_use]
+pub fn hello_driver() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| built("upcheck-examples", "hello"))
+}
+
 /// The folder with `libupcheck.so` and `libupcheck.a`, built like the command.
 ///
 /// # Panics
