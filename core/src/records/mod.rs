@@ -91,6 +91,12 @@ impl Records {
         Ok(is_there.then_some(records))
     }
 
+    /// The folder it lies in.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.dir
+    }
+
     /// Opens the store in the folder `dir` for appending, and makes both where they are not there. A damaged one is
     /// only made anew when something is appended, or the first entry would be lost by looking at it.
     ///

@@ -284,6 +284,15 @@ upcheck_records_forget(upcheck_records *records, const upcheck_str *names, size_
 UPCHECK_API UPCHECK_CHECKED upcheck_status
 upcheck_records_compact(upcheck_records *records, upcheck_error **error);
 
+/* A target that no other driver builds meanwhile, in this process or another, if all of them ask for its lock. Check again
+ * once you have it: somebody else may have built the target. Its end is upcheck_lock_free, or that of the process. */
+typedef struct upcheck_lock upcheck_lock;
+#define UPCHECK_WAIT 1u /* until it is free; otherwise *lock receives NULL if somebody else has it */
+UPCHECK_API UPCHECK_CHECKED upcheck_status
+upcheck_records_lock(const upcheck_records *records, const char *name, size_t len, uint32_t flags, upcheck_lock **lock,
+                     upcheck_error **error);
+UPCHECK_API void upcheck_lock_free(upcheck_lock *lock);
+
 /* ---- check ------------------------------------------------------------------------------------- */
 
 /* A way to stop a check from another thread, or from a signal handler. Any thread may use it at any time, also while
