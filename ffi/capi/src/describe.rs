@@ -82,6 +82,14 @@ pub(crate) fn policy(number: i32) -> Result<Option<Policy>, Failure> {
     }))
 }
 
+/// A path, or several without anything between them, unless there is a NUL in it.
+fn without_nul<'a>(path: &'a [u8], what: &str) -> Result<&'a [u8], Failure> {
+    match path.contains(&0) {
+        true => Err(Failure::invalid(format!("a {what} has a NUL in it"))),
+        false => Ok(path),
+    }
+}
+
 /// A name and a value.
 pub(crate) type Pair<'a> = (&'a [u8], &'a [u8]);
 
@@ -93,6 +101,10 @@ pub(crate) unsafe fn pairs<'a>(texts: *const upcheck_str, n: usize) -> Result<Ve
     let all = n.checked_mul(2).ok_or_else(|| too_many("values"))?;
     // SAFETY: see above.
     let texts = unsafe { strings(texts, all, "values") }?;
+    // Records keep things of their own under such names.
+    if texts.iter().step_by(2).any(|name| name.contains(&0)) {
+        return Err(Failure::invalid("the name of a value has a NUL in it"));
+    }
     Ok(texts.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
 }
 
@@ -126,8 +138,8 @@ pub unsafe extern "C" fn upcheck_graph_add_target(
                 command: given.command.bytes("command")?,
                 values: &pairs(given.values, given.n_values)?,
                 globs: &globs.collect::<Result<Vec<_>, _>>()?,
-                depfile: given.depfile.bytes("depfile")?,
-                directory: given.directory.bytes("directory")?,
+                depfile: without_nul(given.depfile.bytes("depfile")?, "depfile")?,
+                directory: without_nul(given.directory.bytes("directory")?, "directory")?,
                 name: given.name.bytes("name")?,
                 phony: given.flags & UPCHECK_PHONY != 0,
                 policy: policy(given.policy)?,
@@ -205,6 +217,8 @@ pub unsafe extern "C" fn upcheck_graph_add_targets(
         for rows in many.files() {
             graph.check_files(rows.values())?;
         }
+        without_nul(many.depfiles.values(), "depfile")?;
+        without_nul(many.directories.values(), "directory")?;
         many.flags.iter().try_for_each(|&flags| check_flags(flags, UPCHECK_PHONY))?;
         let policies = many.policies.iter().map(|&number| policy(number)).collect::<Result<Vec<_>, _>>()?;
         let (project, _) = graph.project()?;
