@@ -73,6 +73,14 @@ pub(crate) mod ffi {
         policies: &'a [i32],
     }
 
+    /// How to go about a check. `requests` are of no use where all is asked about.
+    struct CheckOptions<'a> {
+        flags: u32,
+        threads: u32,
+        is_all: bool,
+        requests: &'a [File],
+    }
+
     unsafe extern "C++" {
         include!("upcheck/types.hpp");
 
@@ -174,10 +182,7 @@ pub(crate) mod ffi {
         unsafe fn check(
             graph: &mut Graph,
             records: *const Records,
-            flags: u32,
-            threads: u32,
-            is_all: bool,
-            requests: &[File],
+            options: &CheckOptions,
             cancel: *const Cancel,
             failure: &mut Failure,
         ) -> Box<Report>;

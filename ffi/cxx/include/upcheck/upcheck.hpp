@@ -80,7 +80,7 @@ class Error : public std::runtime_error {
 
 // ---- ranges and texts --------------------------------------------------------------------------------------------
 
-// An array of somebody else: C++20's std::span of constants, as far as it is needed.
+// An array of somebody else: C++20's std::span of constants, as far as it is needed. Lives no longer than the array.
 template <typename T>
 class Span {
  public:
@@ -101,8 +101,6 @@ class Span {
                                 std::is_convertible_v<decltype(std::data(std::declval<const Range &>())), const T *> &&
                                 !std::is_same_v<Range, Span>>>
   constexpr Span(const Range &range) : data_(std::data(range)), size_(std::size(range)) {}
-  // Lives no longer than the list: for arguments.
-  constexpr Span(std::initializer_list<T> list) noexcept : data_(std::data(list)), size_(list.size()) {}
 
   constexpr iterator begin() const noexcept { return data_; }
   constexpr iterator end() const noexcept { return data_ + size_; }
@@ -123,7 +121,7 @@ class Span {
 // A path or another text, as a function takes it. Lives no longer than what it was made from.
 class Bytes {
  public:
-  Bytes(const char *text) : text_(text) {}
+  Bytes(const char *text) noexcept : text_(text ? text : "") {}
   Bytes(const std::string &text) noexcept : text_(text) {}
   Bytes(std::string_view text) noexcept : text_(text) {}
   Bytes(const std::filesystem::path &path) noexcept : text_(path.native()) {}
@@ -174,6 +172,7 @@ class FileTable {
     files_.insert(files_.end(), list.begin(), list.end());
     ends_.push_back(files_.size());
   }
+  void add(std::initializer_list<File> list) { add(Span<File>(std::data(list), list.size())); }
   std::size_t size() const noexcept { return ends_.size(); }
   operator Lists() const noexcept { return {files_, ends_}; }
 
@@ -189,16 +188,21 @@ namespace detail {
 // What the functions at the end may see of the classes.
 struct Access;
 
+[[noreturn]] inline void raise_moved() {
+  throw Error(Status::invalid, "an object is used that was moved from");
+}
+
 // A handle of the library; none in an object that was moved from.
 template <typename T>
 class Handle {
  public:
   explicit Handle(rust::Box<T> box) noexcept : handle_(box.into_raw()) {}
   T &operator*() const {
-    if (!handle_) throw Error(Status::invalid, "an object is used that was moved from");
+    if (!handle_) raise_moved();
     return *handle_;
   }
   T *operator->() const { return &**this; }
+  explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
 
  private:
   struct Free {
@@ -392,7 +396,7 @@ class Graph {
     return detail::attempt([&](auto &failure) { return handle_->add(description, failure); });
   }
   // The first of them. Where a target is refused, the ones before it stay added.
-  Target add(const Targets &many) {
+  Target add_targets(const Targets &many) {
     const bridge::Targets targets{
         many.n_targets,
         detail::lists(many.outputs),
@@ -526,7 +530,10 @@ class Records {
 class Cancel {
  public:
   Cancel() : handle_(bridge::cancel_new()) {}
-  void set() const { handle_->set(); }
+  // One store and nothing else: a signal handler may do that.
+  void set() const noexcept {
+    if (handle_) handle_->set();
+  }
 
   const upcheck_cancel *native() const { return handle_->native(); }
 
@@ -554,44 +561,62 @@ class Report {
   };
   class StaleRange;
 
-  Summary summary() const { return handle_->summary(); }
+  Summary summary() const { return parts().summary; }
   // Whether nothing is to be done.
-  bool is_fresh() const { return stale_.empty(); }
+  bool is_fresh() const { return parts().summary.n_stale() + parts().summary.n_pending() == 0; }
 
   // One for each target of the graph, by number.
-  Span<Verdict> verdicts() const noexcept { return verdicts_; }
+  Span<Verdict> verdicts() const { return parts().verdicts; }
   // Verdict::unasked for what is no target.
-  Verdict verdict(Target target) const noexcept {
-    return target.number < verdicts_.size() ? verdicts_[target.number] : Verdict::unasked;
+  Verdict verdict(Target target) const {
+    const Span<Verdict> all = verdicts();
+    return target.number < all.size() ? all[target.number] : Verdict::unasked;
   }
   // The stale and pending targets that have something to run, those before others that the others are made from.
-  Span<Target> stale() const noexcept { return stale_; }
+  Span<Target> stale() const { return parts().stale; }
   // All reasons of all stale targets, in the order of stale().
-  Span<Finding> findings() const noexcept { return findings_; }
+  Span<Finding> findings() const { return parts().findings; }
   // stale() and findings() together: each target with its own reasons.
-  StaleRange stale_with_findings() const noexcept;
+  StaleRange stale_with_findings() const;
   // The root causes, the biggest first; no more than 4096.
-  Span<Cause> causes() const noexcept { return causes_; }
+  Span<Cause> causes() const { return parts().causes; }
 
   // One of findings() or causes() in a sentence for people, in English and UTC. The graph is the one that was checked,
   // not changed since: else the sentence is empty.
   std::string explain(const Graph &graph, const Finding &finding) const {
-    return detail::string(handle_->explain(*graph.handle_, position(findings_, &finding)));
+    return detail::string(parts().handle->explain(*graph.handle_, position(findings(), &finding)));
   }
   std::string explain(const Graph &graph, const Cause &cause) const {
-    return detail::string(handle_->explain_cause(*graph.handle_, position(causes_, &cause)));
+    return detail::string(parts().handle->explain_cause(*graph.handle_, position(causes(), &cause)));
   }
 
-  const upcheck_report *native() const { return handle_->native(); }
+  const upcheck_report *native() const { return parts().handle->native(); }
 
  private:
   friend struct detail::Access;
-  explicit Report(rust::Box<bridge::Report> handle) noexcept
-      : handle_(std::move(handle)),
-        verdicts_(detail::span(handle_->verdicts())),
-        stale_(detail::span(handle_->stale())),
-        findings_(detail::span(handle_->findings())),
-        causes_(detail::span(handle_->causes())) {}
+
+  // The report, and where its arrays are.
+  struct Parts {
+    explicit Parts(rust::Box<bridge::Report> report) noexcept
+        : handle(std::move(report)),
+          summary(handle->summary()),
+          verdicts(detail::span(handle->verdicts())),
+          stale(detail::span(handle->stale())),
+          findings(detail::span(handle->findings())),
+          causes(detail::span(handle->causes())) {}
+    detail::Handle<bridge::Report> handle;
+    Summary summary;
+    Span<Verdict> verdicts;
+    Span<Target> stale;
+    Span<Finding> findings;
+    Span<Cause> causes;
+  };
+
+  explicit Report(rust::Box<bridge::Report> handle) : parts_(std::make_unique<const Parts>(std::move(handle))) {}
+  const Parts &parts() const {
+    if (!parts_) detail::raise_moved();
+    return *parts_;
+  }
 
   template <typename T>
   static std::size_t position(Span<T> all, const T *one) {
@@ -601,11 +626,7 @@ class Report {
     return static_cast<std::size_t>(one - all.begin());
   }
 
-  detail::Handle<bridge::Report> handle_;
-  Span<Verdict> verdicts_;
-  Span<Target> stale_;
-  Span<Finding> findings_;
-  Span<Cause> causes_;
+  std::unique_ptr<const Parts> parts_;
 };
 
 // Walks along the stale targets and their findings, which stand in the same order.
@@ -670,14 +691,14 @@ class Report::StaleRange {
 
  private:
   friend class Report;
-  explicit StaleRange(const Report &report) noexcept
-      : targets_(report.stale_), findings_(report.findings_), verdicts_(report.verdicts_) {}
+  explicit StaleRange(const Report &report)
+      : targets_(report.stale()), findings_(report.findings()), verdicts_(report.verdicts()) {}
   Span<Target> targets_;
   Span<Finding> findings_;
   Span<Verdict> verdicts_;
 };
 
-inline Report::StaleRange Report::stale_with_findings() const noexcept { return StaleRange(*this); }
+inline Report::StaleRange Report::stale_with_findings() const { return StaleRange(*this); }
 
 // What would go stale.
 class Affected {
@@ -700,6 +721,8 @@ class Build {
  public:
   // Says that targets are about to be built: before their commands read anything, and after what they need was made.
   // Their inputs are looked at; until commit they are on record as interrupted, and remain so without it.
+  Build(Graph &graph, Records &records, std::initializer_list<Target> targets)
+      : Build(graph, records, Span<Target>(std::data(targets), targets.size())) {}
   Build(Graph &graph, Records &records, Span<Target> targets)
       : handle_(detail::attempt([&](auto &failure) {
           return bridge::build_begin(*graph.handle_, *records.handle_, detail::slice(targets), failure);
@@ -747,10 +770,10 @@ struct detail::Access {
     const bridge::Records *const store = records ? &*records->handle_ : nullptr;
     const bridge::Cancel *const cancel = options.cancel ? &*options.cancel->handle_ : nullptr;
     const Span<File> requests = options.requests ? Span<File>(*options.requests) : Span<File>();
-    return Report(detail::attempt([&](auto &failure) {
-      return bridge::check(*graph.handle_, store, options.by_times ? UPCHECK_BY_TIMES : 0, options.threads,
-                           !options.requests, detail::slice(requests), cancel, failure);
-    }));
+    const bridge::CheckOptions given{options.by_times ? UPCHECK_BY_TIMES : 0, options.threads, !options.requests,
+                                     detail::slice(requests)};
+    return Report(detail::attempt(
+        [&](auto &failure) { return bridge::check(*graph.handle_, store, given, cancel, failure); }));
   }
   template <typename Range>
   static Affected affected(Graph &graph, const Records *records, const Range &files) {
