@@ -1,7 +1,7 @@
 //! What C++ sees of the library. `upcheck.hpp` makes classes of it.
 //!
-//! A function that can fail has a `failure` as its last parameter, which it fills; what it returns is of no use then. Slices
-//! that are returned live as the headers say; nothing here is called once for each item of a result.
+//! A function that can fail has a `failure` as its last parameter, which it fills; what it returns is of no use then.
+//! Slices that are returned live as the headers say; nothing here is called once for each item of a result.
 
 use crate::affected::{Affected, affected_by};
 use crate::check::{Cancel, cancel_new, check, first_reason};

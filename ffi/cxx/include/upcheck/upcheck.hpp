@@ -17,13 +17,13 @@
 //   upcheck::Report report = upcheck::check(graph);
 //   for (const upcheck::Finding &finding : report.findings()) std::cout << report.explain(graph, finding) << '\n';
 //
-// It is C++17, needs no more than C++17, and links against libupcheck_cxx.a alone, which has the functions of upcheck.h as
-// well: native() gives a class's handle to them. The two interfaces give the same answers. What follows holds everywhere.
+// It is C++17, and a program links against libupcheck_cxx.a alone, which has the functions of upcheck.h as well: native()
+// gives a class's handle to them. The two interfaces give the same answers. What follows holds everywhere.
 //
-// Ownership   Objects own what they hold: they are moved, not copied, and free it when they go. What callers hand in is
-//             copied before the call returns, but for Graph::borrow_distinct. Spans and views that are read out of an
-//             object live until it goes or is next used through a function that is not const; moving it keeps them.
-//             An object that was moved from can be destroyed and assigned to; all else throws.
+// Ownership   Objects own what they hold: they are moved, not copied, and free it when they go. What callers hand in
+//             is copied before the call returns, but for Graph::borrow_distinct. Spans and views that are read out of
+//             an object live until it goes or is next used through a function that is not const, or as one that is not;
+//             moving it keeps them. An object that was moved from can be destroyed and assigned to; all else throws.
 // Text        Paths and other text are bytes, never assumed to be UTF-8. They come in as whatever Bytes can be made from:
 //             literals, std::string, std::string_view, std::filesystem::path. A path must not be empty nor have a NUL
 //             in it.
@@ -363,8 +363,8 @@ class Graph {
   std::vector<File> files(const Range &paths) {
     return files(Texts(TextTable(paths)));
   }
-  // Adds paths that are all canonical, and none of which is in the graph yet, without hashing them: path k is the result +
-  // k. It is proved when it first matters; a check then throws Status::invalid.
+  // Adds paths that are all canonical, and none of which is in the graph yet, without hashing them: path k is the
+  // result + k. It is proved when it first matters; a check then throws Status::invalid.
   File add_distinct(const Texts &paths) {
     return detail::attempt([&](auto &failure) { return handle_->add_distinct(detail::texts(paths), failure); });
   }
@@ -442,8 +442,8 @@ class Graph {
     detail::attempt(
         [&](auto &failure) { handle_->load_json_text(detail::slice(text), detail::slice(name), failure); });
   }
-  // Adds the targets of a compile_commands.json. Commands that leave no depfile are refused, or judged without their
-  // headers if those that are unknown are fine.
+  // Adds the targets of a compile_commands.json. Commands that leave no depfile are stale, or judged without their
+  // headers if it is fine that those are unknown.
   void load_compile_commands(Bytes file, bool headers_unknown_is_fine = false) {
     const std::uint32_t flags = headers_unknown_is_fine ? UPCHECK_HEADERS_UNKNOWN_IS_FINE : 0;
     detail::attempt(
