@@ -1,5 +1,5 @@
-// agreement SEED: the C and the C++ interface, out of one archive, are asked about the same worlds and answer with the same
-// bytes. Random graphs over files with random times, some of which are missing; with records and without.
+// agreement SEED: the C and the C++ interface, out of one archive, are asked about the same worlds and answer with the
+// same bytes. Random graphs over files with random times, some of which are missing; with records and without.
 #include <cstring>
 #include <memory>
 #include <random>

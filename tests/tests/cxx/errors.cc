@@ -37,7 +37,7 @@ static void paths() {
   const Report report = check(graph);
   EXPECT(report.findings().size() == 1 && graph.path(report.findings()[0].against().value()) == odd);
   EXPECT(report.explain(graph, report.findings()[0]).size() > 20);
-  EXPECT(collect("", {odd}).stats()[0].is_present());
+  EXPECT(named(collect("", {odd})).stats()[0].is_present());
   put(odd, "", 3);
   EXPECT(check(graph).is_fresh());
 
@@ -103,7 +103,7 @@ static void descriptions() {
   THROWS(check(graph), graph, "c1");
   CheckOptions options;
   options.requests = graph.files({"twice"});
-  EXPECT(check(graph, options).stale().size() == 1);
+  EXPECT(named(check(graph, options)).stale().size() == 1);
   options.requests = {{{1234}}};
   THROWS(check(graph, options), invalid, "1234");
 }

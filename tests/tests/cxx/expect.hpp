@@ -68,6 +68,12 @@ inline std::vector<std::string> names(const upcheck::Graph &graph, upcheck::Span
 }
 using Names = std::vector<std::string>;
 
+// What has no name gives out no spans: here it is there for as long as the expression.
+template <typename T>
+const T &named(const T &it) {
+  return it;
+}
+
 // The bytes of an array of values without gaps.
 template <typename T>
 std::string_view memory(upcheck::Span<T> span) {

@@ -23,6 +23,14 @@ static_assert(!std::is_convertible_v<File, Target> && !std::is_convertible_v<Tar
 static_assert(!std::is_convertible_v<File, std::uint32_t> && !std::is_convertible_v<File, bool>);
 static_assert(std::is_base_of_v<std::runtime_error, Error> && std::is_nothrow_copy_constructible_v<Error>);
 
+// What has no name gives out nothing that it would take along when it goes.
+template <typename T, typename = void>
+constexpr bool gives_findings = false;
+template <typename T>
+constexpr bool gives_findings<T, std::void_t<decltype(std::declval<T>().findings())>> = true;
+static_assert(gives_findings<const Report &> && gives_findings<Report &> && !gives_findings<Report>);
+static_assert(!gives_findings<const Report>);
+
 int main() {
   put("in", "", 2);
   put("out", "", 1);

@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
   THROWS(graph.file("new"), invalid, "ninja");
   THROWS(Build(graph, records, {Target{0}}), invalid, "ninja");
   // A second answer is the same.
-  EXPECT(check(graph).stale().size() == report.stale().size());
+  EXPECT(named(check(graph)).stale().size() == report.stale().size());
   const Affected nothing = affected(graph, {"nix"});
   EXPECT(nothing.targets().empty() && nothing.unknown().size() == 1);
 }

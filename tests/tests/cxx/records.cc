@@ -27,12 +27,12 @@ int main() {
   const Target b = target(graph, "b", {"a", "b.in"}, "make b");
 
   // Asking is possible without a store, and makes none.
-  EXPECT(check(graph, Records::read("store")).stale().size() == 2);
+  EXPECT(named(check(graph, Records::read("store"))).stale().size() == 2);
   EXPECT(!Records::read("store") && !std::filesystem::exists("store"));
 
   Records records(std::filesystem::path("store"));
   EXPECT(std::filesystem::exists("store") && Records::read("store"));
-  EXPECT(check(graph, records).findings()[0].target() == a);
+  EXPECT(named(check(graph, records)).findings()[0].target() == a);
   {
     Build build(graph, records, {a});
     EXPECT(build.doubts().empty());
@@ -62,11 +62,11 @@ int main() {
   EXPECT(changed.findings()[0].reason() == Reason::input_changed && changed.findings()[0].target() == a);
   EXPECT(graph.path(changed.findings()[0].file()) == "header");
   EXPECT(changed.findings()[0].times()->seen == second(0) && changed.findings()[0].times()->expected != second(0));
-  EXPECT(affected(graph, records, {"header"}).targets().size() == 2);
+  EXPECT(named(affected(graph, records, {"header"})).targets().size() == 2);
   put("header", "one", 3);
   EXPECT(check(graph, records).is_fresh());
   std::filesystem::remove("header");
-  EXPECT(check(graph, records).findings()[0].reason() != Reason::fresh && !check(graph, records).is_fresh());
+  EXPECT(named(check(graph, records)).findings()[0].reason() != Reason::fresh && !check(graph, records).is_fresh());
   put("header", "one", 3);
 
   // A build without a commit: the files look as if it had been made.
@@ -96,7 +96,7 @@ int main() {
   EXPECT(check(graph, records).verdict(a) == Verdict::fresh);
   records.refresh();
   EXPECT(check(graph, records).verdict(a) == Verdict::stale);
-  EXPECT(check(graph, records).findings()[0].reason() == Reason::never_built);
+  EXPECT(named(check(graph, records)).findings()[0].reason() == Reason::never_built);
 
   // Both by one command, one after the other.
   Build build(graph, records, std::vector<Target>{a, b});

@@ -23,7 +23,9 @@
 // Ownership   Objects own what they hold: they are moved, not copied, and free it when they go. What callers hand in
 //             is copied before the call returns, but for Graph::borrow_distinct. Spans and views that are read out of
 //             an object live until it goes or is next used through a function that is not const, or as one that is not;
-//             moving it keeps them. An object that was moved from can be destroyed and assigned to; all else throws.
+//             moving it keeps them. Results that have no name give none out, so that no loop runs over what is gone:
+//             write `const auto report = check(graph);` first. An object that was moved from can be destroyed and
+//             assigned to; all else throws.
 // Text        Paths and other text are bytes, never assumed to be UTF-8. They come in as whatever Bytes can be made from:
 //             literals, std::string, std::string_view, std::filesystem::path. A path must not be empty nor have a NUL
 //             in it.
@@ -566,20 +568,25 @@ class Report {
   bool is_fresh() const { return parts().summary.n_stale() + parts().summary.n_pending() == 0; }
 
   // One for each target of the graph, by number.
-  Span<Verdict> verdicts() const { return parts().verdicts; }
+  Span<Verdict> verdicts() const & { return parts().verdicts; }
+  Span<Verdict> verdicts() const && = delete;
   // Verdict::unasked for what is no target.
   Verdict verdict(Target target) const {
-    const Span<Verdict> all = verdicts();
+    const Span<Verdict> all = parts().verdicts;
     return target.number < all.size() ? all[target.number] : Verdict::unasked;
   }
   // The stale and pending targets that have something to run, those before others that the others are made from.
-  Span<Target> stale() const { return parts().stale; }
+  Span<Target> stale() const & { return parts().stale; }
+  Span<Target> stale() const && = delete;
   // All reasons of all stale targets, in the order of stale().
-  Span<Finding> findings() const { return parts().findings; }
+  Span<Finding> findings() const & { return parts().findings; }
+  Span<Finding> findings() const && = delete;
   // stale() and findings() together: each target with its own reasons.
-  StaleRange stale_with_findings() const;
+  StaleRange stale_with_findings() const &;
+  StaleRange stale_with_findings() const && = delete;
   // The root causes, the biggest first; no more than 4096.
-  Span<Cause> causes() const { return parts().causes; }
+  Span<Cause> causes() const & { return parts().causes; }
+  Span<Cause> causes() const && = delete;
 
   // One of findings() or causes() in a sentence for people, in English and UTC. The graph is the one that was checked,
   // not changed since: else the sentence is empty.
@@ -698,15 +705,17 @@ class Report::StaleRange {
   Span<Verdict> verdicts_;
 };
 
-inline Report::StaleRange Report::stale_with_findings() const { return StaleRange(*this); }
+inline Report::StaleRange Report::stale_with_findings() const & { return StaleRange(*this); }
 
 // What would go stale.
 class Affected {
  public:
   // The targets with a command, the nearest first.
-  Span<Target> targets() const { return detail::span(handle_->targets()); }
+  Span<Target> targets() const & { return detail::span(handle_->targets()); }
+  Span<Target> targets() const && = delete;
   // The positions, among the files that were asked about, of those that nothing depends on.
-  Span<std::size_t> unknown() const { return detail::span(handle_->unknown()); }
+  Span<std::size_t> unknown() const & { return detail::span(handle_->unknown()); }
+  Span<std::size_t> unknown() const && = delete;
 
  private:
   friend struct detail::Access;
@@ -730,17 +739,18 @@ class Build {
 
   // Says that they were built. Their outputs and depfiles are looked at and put on record. When it throws nothing is
   // recorded, and it can be called again.
-  Span<Doubt> commit(Graph &graph, Records &records) { return commit(graph, records, 0); }
+  Span<Doubt> commit(Graph &graph, Records &records) & { return commit(graph, records, 0); }
   // The same, where one command made them all, each after those that it is made from.
-  Span<Doubt> commit_made_in_order(Graph &graph, Records &records) {
+  Span<Doubt> commit_made_in_order(Graph &graph, Records &records) & {
     return commit(graph, records, UPCHECK_MADE_IN_ORDER);
   }
   // After a commit: files that leave it open what the targets were made from, so that these are stale again, for
   // instance inputs that somebody changed meanwhile.
-  Span<Doubt> doubts() const { return detail::span(handle_->doubts()); }
+  Span<Doubt> doubts() const & { return detail::span(handle_->doubts()); }
+  Span<Doubt> doubts() const && = delete;
 
  private:
-  Span<Doubt> commit(Graph &graph, Records &records, std::uint32_t flags) {
+  Span<Doubt> commit(Graph &graph, Records &records, std::uint32_t flags) & {
     detail::attempt(
         [&](auto &failure) { handle_->commit(*graph.handle_, *records.handle_, flags, failure); });
     return doubts();
@@ -753,9 +763,11 @@ class Build {
 class Snapshot {
  public:
   // One for each path that was asked for, by position.
-  Span<Stat> stats() const { return detail::span(handle_->stats()); }
+  Span<Stat> stats() const & { return detail::span(handle_->stats()); }
+  Span<Stat> stats() const && = delete;
   // By path, written as it was asked for; null for one that was not. Costs a hash.
-  const Stat *find(Bytes path) const { return handle_->find(detail::slice(path)); }
+  const Stat *find(Bytes path) const & { return handle_->find(detail::slice(path)); }
+  const Stat *find(Bytes path) const && = delete;
 
  private:
   friend struct detail::Access;
