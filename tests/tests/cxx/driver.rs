@@ -63,7 +63,7 @@ impl Project {
         let commands = lines(&output);
         // What is up to date now is what a build from nothing makes.
         assert!(lines(&self.driver(&["-n"])).is_empty());
-        assert_eq!(self.app(), self.from_nothing());
+        assert_eq!(self.app(), self.built_from_nothing());
         commands
     }
 
@@ -79,7 +79,7 @@ impl Project {
         succeeded(&mut Command::new(self.space.path().join("app")))
     }
 
-    fn from_nothing(&self) -> String {
+    fn built_from_nothing(&self) -> String {
         let app = self.bin.path().join("from-nothing");
         let sources = fs::read_dir(self.space.path()).expect("a project");
         let sources = sources.map(|entry| entry.expect("an entry").path());

@@ -31,7 +31,7 @@
 //             in it.
 // Errors      A call that fails throws upcheck::Error, which has a status and, where the operating system refused
 //             something, its error number. What the call would have changed is as it was, but where upcheck.h says
-//             otherwise. Functions that are noexcept do not fail. Where memory runs out the process ends.
+//             otherwise. Where memory runs out, that is std::bad_alloc or, inside the library, the end of the process.
 // Threads     One thread at a time may use an object, unless all that use it do so through const functions. No object
 //             belongs to a thread. Cancel::set may be called at any time.
 // Panics      A bug inside the library is thrown as Status::internal; the objects that were not const can then only be
