@@ -6,7 +6,7 @@
 use crate::affected::{Affected, affected_by};
 use crate::check::{Cancel, cancel_new, check, first_reason};
 use crate::graph::{Graph, graph_new};
-use crate::records::{Build, Records, build_begin, records_open, records_read};
+use crate::records::{Build, Lock, Records, build_begin, records_lock, records_open, records_read};
 use crate::report::Report;
 use crate::snapshot::{Snapshot, collect};
 
@@ -93,6 +93,8 @@ pub(crate) mod ffi {
         #[namespace = "upcheck"]
         type Finding = crate::types::Finding;
         #[namespace = "upcheck"]
+        type Stale = crate::types::Stale;
+        #[namespace = "upcheck"]
         type Cause = crate::types::Cause;
         #[namespace = "upcheck"]
         type Doubt = crate::types::Doubt;
@@ -156,6 +158,10 @@ pub(crate) mod ffi {
         fn forget(self: &mut Records, names: &[Text], failure: &mut Failure);
         fn compact(self: &mut Records, failure: &mut Failure);
 
+        type Lock;
+        fn records_lock(records: &Records, name: &[u8], flags: u32, failure: &mut Failure) -> Box<Lock>;
+        fn is_held(self: &Lock) -> bool;
+
         type Build;
         fn build_begin(
             graph: &mut Graph,
@@ -192,7 +198,7 @@ pub(crate) mod ffi {
         fn native(self: &Report) -> *mut upcheck_report;
         fn summary(self: &Report) -> Summary;
         fn verdicts(self: &Report) -> &[Verdict];
-        fn stale(self: &Report) -> &[Target];
+        fn stale(self: &Report) -> &[Stale];
         fn findings(self: &Report) -> &[Finding];
         fn causes(self: &Report) -> &[Cause];
         fn explain(self: &Report, graph: &Graph, finding: usize) -> Vec<u8>;

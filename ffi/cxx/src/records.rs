@@ -64,6 +64,31 @@ impl Records {
     }
 }
 
+/// A lock: `upcheck::Lock` holds one. NULL inside, where somebody else has it.
+pub(crate) struct Lock(*mut upcheck_lock);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // SAFETY: its own handle, or NULL.
+        unsafe { upcheck_lock_free(self.0) }
+    }
+}
+
+pub(crate) fn records_lock(records: &Records, name: &[u8], flags: u32, failure: &mut Failure) -> Box<Lock> {
+    let mut lock = Lock(null_mut());
+    // SAFETY: a handle, a text and a place of our own.
+    attempt(failure, (), || unsafe {
+        call(|error| upcheck_records_lock(records.0, chars(name), name.len(), flags, &raw mut lock.0, error))
+    });
+    Box::new(lock)
+}
+
+impl Lock {
+    pub(crate) fn is_held(&self) -> bool {
+        !self.0.is_null()
+    }
+}
+
 /// Builds that began: `upcheck::Build` holds them.
 pub(crate) struct Build(*mut upcheck_build);
 

@@ -3,7 +3,7 @@
 use crate::bridge::ffi;
 use crate::graph::Graph;
 use crate::slices::{array, filled};
-use crate::types::{Cause, Finding, Summary, Target, Verdict};
+use crate::types::{Cause, Finding, Stale, Summary, Verdict};
 use std::ptr::null_mut;
 use upcheck_capi::*;
 
@@ -41,11 +41,11 @@ impl Report {
         }
     }
 
-    pub(crate) fn stale(&self) -> &[Target] {
-        let mut n = 0;
-        // SAFETY: a handle and a place of our own; the array lives as long as the report.
+    pub(crate) fn stale(&self) -> &[Stale] {
+        let (mut n, mut stride) = (0, 0);
+        // SAFETY: a handle and places of our own; the array lives as long as the report.
         unsafe {
-            let stale = upcheck_report_stale(self.0, &raw mut n);
+            let stale = upcheck_report_stale(self.0, &raw mut n, &raw mut stride);
             array(stale, n)
         }
     }

@@ -2,7 +2,9 @@
 //! struct of the same name; so have these.
 
 use cxx::{ExternType, kind::Trivial, type_id};
-use upcheck_capi::{upcheck_cause, upcheck_doubt, upcheck_finding, upcheck_stat, upcheck_summary};
+use upcheck_capi::{
+    upcheck_cause, upcheck_doubt, upcheck_finding, upcheck_stale, upcheck_stat, upcheck_summary,
+};
 
 macro_rules! value {
     ($name:ident, $of:ty, $id:literal) => {
@@ -23,6 +25,7 @@ value!(File, u32, "upcheck::File");
 value!(Target, u32, "upcheck::Target");
 value!(Verdict, u8, "upcheck::Verdict");
 value!(Finding, upcheck_finding, "upcheck::Finding");
+value!(Stale, upcheck_stale, "upcheck::Stale");
 value!(Cause, upcheck_cause, "upcheck::Cause");
 value!(Doubt, upcheck_doubt, "upcheck::Doubt");
 value!(Stat, upcheck_stat, "upcheck::Stat");

@@ -152,7 +152,9 @@ struct Both {
       EXPECT(own == std::string_view(static_cast<const char *>(array), n * size));
     };
     is(memory(mine.verdicts()), upcheck_report_verdicts(theirs, &n), 1);
-    is(memory(mine.stale()), upcheck_report_stale(theirs, &n), sizeof(upcheck_target));
+    const void *const stale = upcheck_report_stale(theirs, &n, &stride);
+    EXPECT(stride == sizeof(upcheck::Stale));
+    is(memory(mine.stale()), stale, stride);
     const void *const findings = upcheck_report_findings(theirs, &n, &stride);
     EXPECT(stride == sizeof(upcheck::Finding));
     is(memory(mine.findings()), findings, stride);

@@ -23,7 +23,7 @@ static void paths() {
   THROWS(collect("", Names{"fine", std::string("\0", 1)}), invalid, "NUL");
   THROWS(collect("nix", {"fine"}), io, "nix");
   THROWS(Graph("nix"), io, "nix");
-  THROWS(Graph(std::string_view("a\0b", 3)), io, "");
+  THROWS(Graph(std::string_view("a\0b", 3)), invalid, "NUL");
   THROWS(affected(graph, {""}), invalid, "empty");
   THROWS(first_reason({""}, {}), invalid, "empty");
   THROWS(first_reason({}, {"fine"}), invalid, "");

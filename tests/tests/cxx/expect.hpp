@@ -61,6 +61,11 @@ inline upcheck::Target target(upcheck::Graph &graph, upcheck::Bytes output, cons
 }
 
 // The names of the stale targets, in the order of the report.
+inline std::vector<std::string> names(const upcheck::Graph &graph, upcheck::Span<upcheck::Stale> all) {
+  std::vector<std::string> names;
+  for (const upcheck::Stale &stale : all) names.emplace_back(graph.name(stale.target()));
+  return names;
+}
 inline std::vector<std::string> names(const upcheck::Graph &graph, upcheck::Span<upcheck::Target> targets) {
   std::vector<std::string> names;
   for (const upcheck::Target target : targets) names.emplace_back(graph.name(target));

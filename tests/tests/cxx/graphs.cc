@@ -64,9 +64,9 @@ static void one_by_one() {
 
   // Each with its own.
   std::vector<std::pair<std::string, std::size_t>> found;
-  for (const auto &[stale, verdict, findings] : report.stale_with_findings()) {
-    EXPECT(verdict == Verdict::stale);
-    found.emplace_back(graph.name(stale), findings.size());
+  for (const Stale &stale : report.stale()) {
+    EXPECT(stale.verdict() == Verdict::stale && stale.waits() == (stale.target() == app));
+    found.emplace_back(graph.name(stale.target()), report.findings_of(stale).size());
   }
   EXPECT(found == decltype(found){{"util.o", 1}, {"app", 1}});
 
@@ -76,7 +76,6 @@ static void one_by_one() {
   options.threads = 1;
   const Report some = check(graph, options);
   EXPECT(some.is_fresh() && some.verdict(app) == Verdict::unasked && some.stale().empty() && some.findings().empty());
-  EXPECT(some.stale_with_findings().begin() == some.stale_with_findings().end());
   options.requests = std::vector<File>();
   EXPECT(check(graph, options).summary().n_targets() == 0);
 

@@ -59,7 +59,7 @@ int main() {
   THROWS(report.findings(), invalid, "moved from");
   THROWS(report.verdict(out), invalid, "moved from");
   THROWS(report.is_fresh(), invalid, "moved from");
-  THROWS(report.stale_with_findings(), invalid, "moved from");
+  THROWS(report.stale(), invalid, "moved from");
   THROWS(report.explain(graph, findings[0]), invalid, "moved from");
   report = std::move(moved);
   EXPECT(report.verdict(out) == Verdict::stale);

@@ -13,10 +13,10 @@ int main(int argc, char **argv) {
   graph.load_ninja(options);
   const Report report = check(graph);
   EXPECT(report.verdicts().size() == graph.n_targets());
-  for (const auto &[target, verdict, findings] : report.stale_with_findings()) {
-    EXPECT(!findings.empty() && verdict != Verdict::fresh);
-    for (const Finding &finding : findings) EXPECT(!report.explain(graph, finding).empty());
-    std::cout << graph.command(target) << '\n';
+  for (const Stale &stale : report.stale()) {
+    EXPECT(!report.findings_of(stale).empty() && stale.verdict() != Verdict::fresh);
+    for (const Finding &finding : report.findings_of(stale)) EXPECT(!report.explain(graph, finding).empty());
+    std::cout << graph.command(stale.target()) << '\n';
   }
   // It keeps its own records, and is not added to.
   Records records("store");

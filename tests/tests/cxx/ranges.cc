@@ -62,7 +62,8 @@ int main() {
   std::transform(findings.begin(), findings.end(), std::inserter(files, files.end()),
                  [](const Finding &finding) { return finding.file(); });
   EXPECT(files.size() == 11 && files.count(new_h) == 1);
-  std::unordered_set<Target> targets(report.stale().begin(), report.stale().end());
+  std::unordered_set<Target> targets;
+  for (const Stale &stale : report.stale()) targets.insert(stale.target());
   EXPECT(targets.size() == 20 && targets.count(findings.front().target()) == 1);
   std::map<Reason, int> reasons;
   for (const Finding &finding : findings) ++reasons[finding.reason()];
@@ -75,45 +76,39 @@ int main() {
 
   // In build order: an object is before its library.
   std::unordered_map<Target, std::size_t> place;
-  for (const Target target : report.stale()) place.emplace(target, place.size());
+  for (const Stale &stale : report.stale()) place.emplace(stale.target(), place.size());
   for (const Finding &finding : findings)
     if (const auto upstream = finding.upstream()) EXPECT(place.at(*upstream) < place.at(finding.target()));
 
   // Target by target: the same, in the same order.
-  const Report::StaleRange stale = report.stale_with_findings();
-  EXPECT(stale.size() == 20 && !stale.empty());
-  const Target *target = report.stale().begin();
   const Finding *finding = findings.begin();
-  for (const Report::Stale &one : stale) {
-    EXPECT(one.target == *target++ && one.verdict == Verdict::stale && one.findings.begin() == finding);
-    for (const Finding &own : one.findings) EXPECT(own.target() == one.target && &own == finding++);
+  for (const Stale &one : report.stale()) {
+    EXPECT(one.verdict() == Verdict::stale && report.findings_of(one).begin() == finding);
+    for (const Finding &own : report.findings_of(one)) EXPECT(own.target() == one.target() && &own == finding++);
+    EXPECT(one.waits() == report.findings_of(one).front().upstream().has_value());
   }
-  EXPECT(target == report.stale().end() && finding == findings.end());
-  EXPECT(std::distance(stale.begin(), stale.end()) == 20);
-  auto iterator = stale.begin();
-  const auto before = iterator++;
-  EXPECT(before == stale.begin() && iterator != before && iterator->target == report.stale()[1]);
-  EXPECT(std::find_if(stale.begin(), stale.end(), [](auto &one) { return one.findings.size() > 1; }) == stale.end());
+  EXPECT(finding == findings.end());
+  EXPECT(std::count_if(report.stale().begin(), report.stale().end(), [](auto &one) { return !one.waits(); }) == 10);
 
   // An empty report.
   CheckOptions options;
   options.requests = graph.files({"o01"});
   const Report fresh = check(graph, options);
   EXPECT(fresh.findings().begin() == fresh.findings().end());
-  EXPECT(fresh.stale_with_findings().empty() && fresh.causes().empty());
+  EXPECT(fresh.stale().empty() && fresh.causes().empty());
+  THROWS(fresh.findings_of(report.stale().front()), invalid, "another report");
 
 #if __cplusplus >= 202002L
   static_assert(std::ranges::contiguous_range<Span<Finding>> && std::ranges::sized_range<Span<Finding>>);
   static_assert(std::ranges::borrowed_range<Span<Target>> && std::ranges::view<Span<Target>>);
-  static_assert(std::ranges::forward_range<Report::StaleRange> && std::ranges::sized_range<Report::StaleRange>);
   const std::span<const Finding> span = findings;
   EXPECT(span.data() == findings.data() && span.size() == findings.size());
   const Span<Finding> back = span;
   EXPECT(back.size() == findings.size());
   EXPECT(std::ranges::count(findings, Reason::input_newer, &Finding::reason) == 10);
   Names libraries;
-  for (const auto &one : stale | std::views::filter([&](auto &it) { return graph.name(it.target)[0] == 'l'; }))
-    libraries.emplace_back(graph.name(one.target));
+  for (const auto &one : report.stale() | std::views::filter(&Stale::waits))
+    libraries.emplace_back(graph.name(one.target()));
   EXPECT(libraries.size() == 10);
   EXPECT(*std::ranges::find(report.verdicts(), Verdict::stale) == Verdict::stale);
   for (const Finding &last : findings | std::views::reverse | std::views::take(1)) EXPECT(&last == &findings.back());

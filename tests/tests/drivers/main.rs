@@ -2,11 +2,13 @@
 //! all of them do and say the same.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use upcheck_tests::space::Space;
-use upcheck_tests::tools::{c_include, c_library, hello_driver, root};
+use upcheck_tests::tools::{c_include, c_library, cxx_include, cxx_library, hello_driver, root};
 
 /// How a driver is started.
 struct Driver {
@@ -21,6 +23,7 @@ fn drivers() -> &'static [Driver] {
         let script = root().join("examples/hello/driver.py");
         vec![
             Driver { language: "C", command: vec![compiled_c()] },
+            Driver { language: "C++", command: vec![compiled_cxx()] },
             Driver { language: "Python", command: vec!["python3".into(), script] },
             Driver { language: "Rust", command: vec![hello_driver().to_owned()] },
         ]
@@ -39,12 +42,26 @@ fn compiled_c() -> PathBuf {
     program
 }
 
+fn compiled_cxx() -> PathBuf {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hello-driver-cxx");
+    let mut cxx = Command::new("c++");
+    cxx.args(["-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I"]).arg(cxx_include());
+    cxx.arg(root().join("examples/hello/driver.cc")).arg("-o").arg(&program);
+    cxx.arg(cxx_library().join("libupcheck_cxx.a")).args(["-lpthread", "-ldl", "-lm"]);
+    let output = cxx.output().expect("c++ starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
 impl Driver {
     fn run(&self, project: &Project) -> Output {
-        let (program, arguments) = self.command.split_first().expect("a program");
-        let mut command = Command::new(program);
-        command.args(arguments).arg(project.space.path()).env("LC_ALL", "C");
+        // The shell leaves its own number, which becomes the driver's.
+        let mut command = Command::new("sh");
+        command.args(["-c", r#"echo $$ >"$0"; exec "$@""#]).arg(project.bin.path().join("pid"));
+        command.args(&self.command).arg(project.space.path()).env("LC_ALL", "C");
         command.env("UPCHECK_LIBRARY", c_library().join("libupcheck.so"));
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", project.bin.path().display()));
         command.output().expect("the driver starts")
     }
 }
@@ -52,6 +69,8 @@ impl Driver {
 /// The project in `examples/hello`, copied.
 struct Project {
     space: Space,
+    /// What comes before all other programs.
+    bin: Space,
 }
 
 impl Project {
@@ -62,7 +81,7 @@ impl Project {
             let name = path.file_name().expect("a name").to_string_lossy().into_owned();
             space.write(&format!("src/{name}"), fs::read(&path).expect("readable"));
         }
-        let project = Self { space };
+        let project = Self { space, bin: Space::new() };
         project.let_headers_age();
         project
     }
@@ -87,6 +106,21 @@ impl Project {
         let text = String::from_utf8(self.space.read(path)).expect("text");
         assert!(text.contains(from), "no {from} in {path}");
         self.space.write(path, text.replace(from, to));
+    }
+
+    /// Has something done each time after `source` was compiled.
+    fn after_compiling(&self, source: &str, then: &str) {
+        let cc = Command::new("sh").args(["-c", "command -v cc"]).output().expect("sh starts").stdout;
+        let cc = String::from_utf8(cc).expect("a path");
+        let pid = self.bin.path().join("pid");
+        let script = format!(
+            "#!/bin/sh\n{} \"$@\" || exit\ndriver=$(cat {})\ncase \"$*\" in *{source}*) {then};; esac\n",
+            cc.trim(),
+            pid.display()
+        );
+        self.bin.write("cc", script);
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(self.bin.path().join("cc"), mode).expect("it is ours");
     }
 
     /// What the program that was built says.
@@ -213,6 +247,36 @@ fn a_header_that_is_deleted_with_its_last_use_is_no_obstacle() {
         let said = project.build(driver, 0);
         // They come out as they were, so that nothing is linked.
         assert_eq!(said.len(), 2, "{}: {said:?}", driver.language);
+        assert_eq!(project.build(driver, 0), [""; 0], "{}", driver.language);
+    }
+}
+
+#[test]
+fn a_driver_that_is_killed_leaves_no_lie() {
+    for driver in drivers() {
+        let project = Project::new();
+        project.after_compiling("greet.c", "kill -9 $driver");
+        let output = driver.run(&project);
+        assert_eq!(output.status.signal(), Some(9), "{}: {output:?}", driver.language);
+        assert!(project.space.mtime("out/greet.o").is_some(), "it was compiled");
+        project.bin.remove("cc");
+        let said = project.build(driver, 0);
+        assert!(said[0].starts_with("out/greet.o: its last build, begun "), "{}: {said:?}", driver.language);
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert_eq!(project.hello(), "Hello, world!\nHello, world!\n");
+    }
+}
+
+#[test]
+fn what_is_edited_while_it_is_compiled_is_compiled_again() {
+    for driver in drivers() {
+        let project = Project::new();
+        let edit = "if [ ! -e edited ]; then sed -i s/2/3/ src/count.c; : >edited; fi";
+        project.after_compiling("count.c", edit);
+        let said = project.build(driver, 0);
+        let twice = said.iter().filter(|line| line.starts_with("out/count.o: ")).count();
+        assert_eq!(twice, 2, "{}: {said:?}", driver.language);
+        assert_eq!(project.hello(), "Hello, world!\n".repeat(3));
         assert_eq!(project.build(driver, 0), [""; 0], "{}", driver.language);
     }
 }

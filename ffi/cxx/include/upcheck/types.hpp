@@ -173,6 +173,20 @@ class Finding {
   upcheck_finding raw_;
 };
 
+// A stale or pending target that has something to run. Its reasons: Report::findings_of.
+class Stale {
+ public:
+  Target target() const noexcept { return {raw_.target}; }
+  Verdict verdict() const noexcept { return static_cast<Verdict>(raw_.verdict); }
+  // Whether something that it is made from is itself stale, and has to be made first. Else it can be built now, along
+  // with all others that need not wait.
+  bool waits() const noexcept { return raw_.waits != 0; }
+  const upcheck_stale &raw() const noexcept { return raw_; }
+
+ private:
+  upcheck_stale raw_;
+};
+
 // A file at the root of staleness.
 class Cause {
  public:
@@ -259,6 +273,7 @@ static_assert(sizeof(File) == sizeof(upcheck_file) && std::is_standard_layout_v<
 static_assert(sizeof(Target) == sizeof(upcheck_target) && std::is_standard_layout_v<Target>);
 static_assert(sizeof(Verdict) == 1);
 static_assert(sizeof(Finding) == sizeof(upcheck_finding) && std::is_standard_layout_v<Finding>);
+static_assert(sizeof(Stale) == sizeof(upcheck_stale) && std::is_standard_layout_v<Stale>);
 static_assert(sizeof(Cause) == sizeof(upcheck_cause) && std::is_standard_layout_v<Cause>);
 static_assert(sizeof(Doubt) == sizeof(upcheck_doubt) && std::is_standard_layout_v<Doubt>);
 static_assert(sizeof(Stat) == sizeof(upcheck_stat) && std::is_standard_layout_v<Stat>);

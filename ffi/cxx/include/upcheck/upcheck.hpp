@@ -521,6 +521,7 @@ class Records {
 
  private:
   friend class Build;
+  friend class Lock;
   friend struct detail::Access;
   explicit Records(rust::Box<bridge::Records> handle) noexcept : handle_(std::move(handle)) {}
   detail::Handle<bridge::Records> handle_;
@@ -555,14 +556,6 @@ struct CheckOptions {
 // What a check came to. All ranges lie inside the report and are there when check returns: reading them calls nothing.
 class Report {
  public:
-  // One stale or pending target with all its reasons.
-  struct Stale {
-    Target target;
-    Verdict verdict;
-    Span<Finding> findings;
-  };
-  class StaleRange;
-
   Summary summary() const { return parts().summary; }
   // Whether nothing is to be done.
   bool is_fresh() const { return parts().summary.n_stale() + parts().summary.n_pending() == 0; }
@@ -576,14 +569,20 @@ class Report {
     return target.number < all.size() ? all[target.number] : Verdict::unasked;
   }
   // The stale and pending targets that have something to run, those before others that the others are made from.
-  Span<Target> stale() const & { return parts().stale; }
-  Span<Target> stale() const && = delete;
+  Span<Stale> stale() const & { return parts().stale; }
+  Span<Stale> stale() const && = delete;
+  // The reasons of one of stale(); at least one.
+  Span<Finding> findings_of(const Stale &stale) const & {
+    const upcheck_stale &raw = stale.raw();
+    const Span<Finding> all = parts().findings;
+    if (raw.first_finding > all.size() || raw.n_findings > all.size() - raw.first_finding)
+      throw Error(Status::invalid, "the stale target is of another report");
+    return {all.data() + raw.first_finding, raw.n_findings};
+  }
+  Span<Finding> findings_of(const Stale &stale) const && = delete;
   // All reasons of all stale targets, in the order of stale().
   Span<Finding> findings() const & { return parts().findings; }
   Span<Finding> findings() const && = delete;
-  // stale() and findings() together: each target with its own reasons.
-  StaleRange stale_with_findings() const &;
-  StaleRange stale_with_findings() const && = delete;
   // The root causes, the biggest first; no more than 4096.
   Span<Cause> causes() const & { return parts().causes; }
   Span<Cause> causes() const && = delete;
@@ -614,7 +613,7 @@ class Report {
     detail::Handle<bridge::Report> handle;
     Summary summary;
     Span<Verdict> verdicts;
-    Span<Target> stale;
+    Span<Stale> stale;
     Span<Finding> findings;
     Span<Cause> causes;
   };
@@ -636,77 +635,6 @@ class Report {
   std::unique_ptr<const Parts> parts_;
 };
 
-// Walks along the stale targets and their findings, which stand in the same order.
-class Report::StaleRange {
- public:
-  class iterator {
-   public:
-    using value_type = Stale;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const Stale *;
-    using reference = const Stale &;
-    using iterator_category = std::forward_iterator_tag;
-
-    iterator() noexcept = default;
-    reference operator*() const noexcept { return stale_; }
-    pointer operator->() const noexcept { return &stale_; }
-    iterator &operator++() noexcept {
-      ++target_;
-      look();
-      return *this;
-    }
-    iterator operator++(int) noexcept {
-      iterator before = *this;
-      ++*this;
-      return before;
-    }
-    friend bool operator==(const iterator &a, const iterator &b) noexcept { return a.target_ == b.target_; }
-    friend bool operator!=(const iterator &a, const iterator &b) noexcept { return a.target_ != b.target_; }
-
-   private:
-    friend class StaleRange;
-    iterator(const StaleRange &range, const Target *target) noexcept
-        : target_(target),
-          end_(range.targets_.end()),
-          findings_end_(range.findings_.end()),
-          verdicts_(range.verdicts_),
-          stale_{{}, Verdict::stale, {range.findings_.begin(), 0}} {
-      look();
-    }
-    // Sees what belongs to the target: the findings behind those of the target before it, as long as they are its own.
-    void look() noexcept {
-      if (target_ == end_) return;
-      const Finding *const begin = stale_.findings.end();
-      const Finding *end = begin;
-      while (end != findings_end_ && end->target() == *target_) ++end;
-      stale_ = {*target_, verdicts_[target_->number], {begin, static_cast<std::size_t>(end - begin)}};
-    }
-
-    const Target *target_ = nullptr;
-    const Target *end_ = nullptr;
-    const Finding *findings_end_ = nullptr;
-    Span<Verdict> verdicts_;
-    Stale stale_ = {};
-  };
-  using const_iterator = iterator;
-  using value_type = Stale;
-
-  iterator begin() const noexcept { return {*this, targets_.begin()}; }
-  iterator end() const noexcept { return {*this, targets_.end()}; }
-  std::size_t size() const noexcept { return targets_.size(); }
-  bool empty() const noexcept { return targets_.empty(); }
-
- private:
-  friend class Report;
-  explicit StaleRange(const Report &report)
-      : targets_(report.stale()), findings_(report.findings()), verdicts_(report.verdicts()) {}
-  Span<Target> targets_;
-  Span<Finding> findings_;
-  Span<Verdict> verdicts_;
-};
-
-inline Report::StaleRange Report::stale_with_findings() const & { return StaleRange(*this); }
-
 // What would go stale.
 class Affected {
  public:
@@ -724,6 +652,28 @@ class Affected {
 };
 
 // ---- building: what is put on record -------------------------------------------------------------------------------
+
+// A target that no other driver builds meanwhile, in this process or another, if all of them ask for its lock. Check again
+// once you have it: somebody else may have built the target. It ends with the object, or with the process.
+class Lock {
+ public:
+  // Waits until it is free.
+  Lock(const Records &records, Bytes name) : Lock(take(records, name, UPCHECK_WAIT)) {}
+  // Empty, if somebody else has it.
+  static std::optional<Lock> attempt(const Records &records, Bytes name) {
+    auto handle = take(records, name, 0);
+    return handle->is_held() ? std::optional(Lock(std::move(handle))) : std::nullopt;
+  }
+
+ private:
+  static rust::Box<bridge::Lock> take(const Records &records, Bytes name, std::uint32_t flags) {
+    return detail::attempt([&](auto &failure) {
+      return bridge::records_lock(*records.handle_, detail::slice(name), flags, failure);
+    });
+  }
+  explicit Lock(rust::Box<bridge::Lock> handle) noexcept : handle_(std::move(handle)) {}
+  detail::Handle<bridge::Lock> handle_;
+};
 
 // Targets that are being built.
 class Build {
