@@ -4,9 +4,14 @@
 #![allow(unsafe_code, reason = "what is tested is called as from C; each block names the fact it relies on")]
 
 mod c;
+mod choices;
 mod declared;
+mod described;
 mod header;
 mod layout;
+mod ninjas;
 mod nulls;
 mod panics;
 mod programs;
+mod replay;
+mod sequences;
