@@ -225,7 +225,7 @@ impl Answer {
         // SAFETY: the handles are there; the arrays live as long as the report.
         unsafe {
             let verdicts = array(|n, _| upcheck_report_verdicts(report.0, n));
-            let stale = array(|n, _| upcheck_report_stale(report.0, n));
+            let stale = array(|n, stride| upcheck_report_stale(report.0, n, stride));
             let findings = array(|n, stride| upcheck_report_findings(report.0, n, stride));
             let causes = array(|n, stride| upcheck_report_causes(report.0, n, stride));
             let mut summary: upcheck_summary = std::mem::zeroed();
@@ -253,7 +253,7 @@ impl Answer {
             };
             Self {
                 verdicts: (0u32..).zip(&verdicts).map(|(target, &is)| (graph.name(target), is)).collect(),
-                stale: stale.into_iter().map(name).collect(),
+                stale: stale.into_iter().map(|stale| name(stale.target)).collect(),
                 findings: findings
                     .iter()
                     .map(|it| {

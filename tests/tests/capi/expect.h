@@ -105,24 +105,31 @@ static inline size_t n_stale(const upcheck_report *report) {
   memset(&summary, 0xee, sizeof summary);
   summary.struct_size = sizeof summary;
   OK(upcheck_report_summary(report, &summary, &error));
-  size_t n = 0, n_findings = 0, stride = 0;
-  const upcheck_target *stale = upcheck_report_stale(report, &n);
+  size_t n = 0, n_findings = 0, step = 0, stride = 0;
+  const char *all = (const char *)upcheck_report_stale(report, &n, &step);
+  EXPECT(step >= sizeof(upcheck_stale));
   EXPECT(n == summary.n_stale + summary.n_pending);
   EXPECT(upcheck_report_is_fresh(report) == (n == 0));
   const char *findings = (const char *)upcheck_report_findings(report, &n_findings, &stride);
   EXPECT(stride >= sizeof(upcheck_finding));
   /* Findings are in the order of the targets, and none of these is without one. */
-  size_t at = 0;
-  for (size_t k = 0; k < n_findings; k++) {
-    const upcheck_finding *finding = (const upcheck_finding *)(const void *)(findings + k * stride);
-    if (k == 0) {
-      EXPECT(finding->target == stale[0]);
-    } else if (finding->target != stale[at]) {
-      EXPECT(++at < n && finding->target == stale[at]);
+  uint64_t next = 0;
+  for (size_t at = 0; at < n; at++) {
+    const upcheck_stale *stale = (const upcheck_stale *)(const void *)(all + at * step);
+    uint32_t waits = 0;
+    EXPECT(stale->first_finding == next && stale->n_findings > 0);
+    EXPECT(stale->verdict == UPCHECK_VERDICT_STALE || stale->verdict == UPCHECK_VERDICT_PENDING);
+    next += stale->n_findings;
+    EXPECT(next <= n_findings);
+    for (uint64_t k = stale->first_finding; k < next; k++) {
+      const upcheck_finding *finding = (const upcheck_finding *)(const void *)(findings + k * stride);
+      EXPECT(finding->target == stale->target);
+      EXPECT(*upcheck_reason_name(finding->reason) != '\0');
+      if (finding->upstream != UPCHECK_NONE) waits = 1;
     }
-    EXPECT(*upcheck_reason_name(finding->reason) != '\0');
+    EXPECT(stale->waits == waits);
   }
-  EXPECT(n == 0 ? n_findings == 0 : at == n - 1);
+  EXPECT(next == n_findings);
   return n;
 }
 

@@ -50,6 +50,7 @@ fn rust() -> Layouts {
             struct_size, n_targets, n_stale, n_pending, n_root_causes, n_files, n_directories, n_contents, began, ended
         }
         upcheck_finding { target, reason, file, against, seen, expected, upstream, reserved }
+        upcheck_stale { target, verdict, first_finding, n_findings, waits }
         upcheck_cause { file, reason, n_targets }
         upcheck_doubt { target, file }
         upcheck_stat { state, os_code, mtime, ctime, size, inode, device }
@@ -128,6 +129,7 @@ fn enumerators_and_macros_have_the_values_that_rust_has() {
         ("UPCHECK_PHONY", UPCHECK_PHONY),
         ("UPCHECK_HEADERS_UNKNOWN_IS_FINE", UPCHECK_HEADERS_UNKNOWN_IS_FINE),
         ("UPCHECK_BY_TIMES", UPCHECK_BY_TIMES),
+        ("UPCHECK_WAIT", UPCHECK_WAIT),
         ("UPCHECK_MADE_IN_ORDER", UPCHECK_MADE_IN_ORDER),
     ] {
         assert_eq!(take(name), i64::from(value), "{name}");

@@ -41,6 +41,8 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("upcheck_records_refresh", "records, &error", ""),
     ("upcheck_records_forget", "records, texts, 1, &error", ""),
     ("upcheck_records_compact", "records, &error", ""),
+    ("upcheck_records_lock", "records, bytes, 1, 0, &new_lock, &error", ""),
+    ("upcheck_lock_free", "moved(&lock)", "lock"),
     ("upcheck_cancel_new", "", ""),
     ("upcheck_cancel_set", "cancel", "cancel"),
     ("upcheck_cancel_free", "moved(&cancel)", "cancel"),
@@ -49,7 +51,7 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("upcheck_report_summary", "report, &summary, &error", ""),
     ("upcheck_report_is_fresh", "report", "report"),
     ("upcheck_report_verdicts", "report, &n", "report n"),
-    ("upcheck_report_stale", "report, &n", "report n"),
+    ("upcheck_report_stale", "report, &n, &stride", "report n stride"),
     ("upcheck_reason_name", "3", ""),
     ("upcheck_report_findings", "report, &n, &stride", "report n stride"),
     ("upcheck_report_causes", "report, &n, &stride", "report n stride"),
@@ -116,6 +118,7 @@ static upcheck_records *records, *new_records;
 static upcheck_report *report, *new_report;
 static upcheck_build *build, *new_build;
 static upcheck_cancel *cancel, *new_cancel;
+static upcheck_lock *lock, *new_lock;
 static upcheck_affected *affected, *new_affected;
 static upcheck_snapshot *snapshot, *new_snapshot;
 static upcheck_error *some_error, *error;
@@ -155,13 +158,14 @@ static void fixture(void) {
   OK(upcheck_check(graph, NULL, NULL, &report, &error));
   OK(upcheck_begin(graph, records, &zero, 1, &build, &error));
   cancel = upcheck_cancel_new();
+  OK(upcheck_records_lock(records, "out", 3, 0, &lock, &error));
   texts[0] = str("out");
   texts[1] = str("in");
   OK(upcheck_affected_by(graph, NULL, texts, 2, &affected, &error));
   OK(upcheck_collect(NULL, 0, bytes, ends, 2, 0, &snapshot, &error));
   EXPECT(upcheck_graph_load_json(graph, "nowhere", 7, &some_error) != UPCHECK_OK);
   new_graph = UNTOUCHED, new_records = UNTOUCHED, new_report = UNTOUCHED, new_build = UNTOUCHED;
-  new_affected = UNTOUCHED, new_snapshot = UNTOUCHED, new_cancel = NULL, error = UNTOUCHED;
+  new_affected = UNTOUCHED, new_snapshot = UNTOUCHED, new_lock = UNTOUCHED, new_cancel = NULL, error = UNTOUCHED;
   file = target = files[0] = files[1] = 4711;
   stale = reason = 4711;
   n = stride = 4711;
@@ -200,7 +204,7 @@ static void fixture(void) {
 /* A call that was refused has written nothing. */
 static void nothing_was_written(void) {
   EXPECT(new_graph == UNTOUCHED && new_records == UNTOUCHED && new_report == UNTOUCHED && new_build == UNTOUCHED);
-  EXPECT(new_affected == UNTOUCHED && new_snapshot == UNTOUCHED);
+  EXPECT(new_affected == UNTOUCHED && new_snapshot == UNTOUCHED && new_lock == UNTOUCHED);
   EXPECT(file == 4711 && target == 4711 && files[0] == 4711 && files[1] == 4711 && stale == 4711 && reason == 4711);
   EXPECT(summary.n_targets == 0 && buffer[0] == '.');
   EXPECT(graph == NULL || upcheck_graph_n_targets(graph) == 1);
@@ -220,6 +224,7 @@ static void done(void) {
   if (new_build != UNTOUCHED) upcheck_build_free(new_build);
   if (new_affected != UNTOUCHED) upcheck_affected_free(new_affected);
   if (new_snapshot != UNTOUCHED) upcheck_snapshot_free(new_snapshot);
+  if (new_lock != UNTOUCHED) upcheck_lock_free(new_lock);
   upcheck_cancel_free(new_cancel);
   upcheck_error_free(some_error);
   upcheck_graph_free(graph);
@@ -228,6 +233,7 @@ static void done(void) {
   upcheck_report_free(report);
   upcheck_build_free(build);
   upcheck_cancel_free(cancel);
+  upcheck_lock_free(lock);
   upcheck_affected_free(affected);
   upcheck_snapshot_free(snapshot);
 }
