@@ -575,7 +575,8 @@ class Report {
     const Span<Verdict> all = parts().verdicts;
     return target.number < all.size() ? all[target.number] : Verdict::unasked;
   }
-  // The stale and pending targets that have something to run, those before others that the others are made from.
+  // The stale and pending targets, those before others that the others are made from. All have something to run, but
+  // for phony ones with an obstacle of their own, for instance an input that is not there.
   Span<Target> stale() const & { return parts().stale; }
   Span<Target> stale() const && = delete;
   // All reasons of all stale targets, in the order of stale().
