@@ -127,7 +127,7 @@ class Finding {
   std::optional<File> against() const noexcept {
     return raw_.against == UPCHECK_NONE ? std::nullopt : std::optional(File{raw_.against});
   }
-  // The stale target that makes the file: upstream_stale.
+  // The stale target that makes the file: upstream_stale, and deps_unknown if what makes the dyndep file is stale.
   std::optional<Target> upstream() const noexcept {
     return raw_.upstream == UPCHECK_NONE ? std::nullopt : std::optional(Target{raw_.upstream});
   }

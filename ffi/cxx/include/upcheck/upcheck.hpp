@@ -568,7 +568,8 @@ class Report {
     const Span<Verdict> all = parts().verdicts;
     return target.number < all.size() ? all[target.number] : Verdict::unasked;
   }
-  // The stale and pending targets that have something to run, those before others that the others are made from.
+  // The stale and pending targets, those before others that the others are made from. All have something to run, but
+  // for phony ones with an obstacle of their own, for instance an input that is not there.
   Span<Stale> stale() const & { return parts().stale; }
   Span<Stale> stale() const && = delete;
   // The reasons of one of stale(); at least one.
