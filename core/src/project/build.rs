@@ -27,11 +27,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Builds that began. They are on record as interrupted until they are committed.
+#[derive(Clone)]
 #[must_use = "a build that is never committed counts as interrupted"]
 pub struct Begun {
     builds: Vec<Build>,
 }
 
+#[derive(Clone)]
 struct Build {
     target: TargetId,
     began: Mtime,
@@ -54,6 +56,7 @@ enum Stage {
 }
 
 /// What was described when a build began: that is what made its outputs, whatever is described when it ends.
+#[derive(Clone)]
 enum Described {
     /// What the project says of the target, which does not change, and the values of all targets, which may.
     Here(Arc<CommonValues>),

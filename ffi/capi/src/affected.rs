@@ -1,6 +1,6 @@
 //! The reverse question.
 
-use crate::border::{Taken, call, hand_out, need_place, put, shared, take_back};
+use crate::border::{Taken, call, hand_out, handle, need_place, peek, put, shared, take_back};
 use crate::check::names_of;
 use crate::error::{Failure, Status, upcheck_error};
 use crate::graph::{Kind, next_number, number, upcheck_graph};
@@ -10,10 +10,13 @@ use upcheck::project::Options;
 
 /// The targets that would go stale.
 pub struct upcheck_affected {
+    poisoned: bool,
     targets: Vec<u32>,
     /// Positions of files that nothing depends on.
     unknown: Vec<usize>,
 }
+
+handle!(upcheck_affected, "the affected targets");
 
 /// # Safety
 /// See `upcheck.h`.
@@ -65,7 +68,7 @@ pub unsafe extern "C" fn upcheck_affected_by(
         let targets = found.iter().filter(|found| !flags(found.target).phony);
         let targets = targets.map(|found| number(Some(found.target.index()))).collect();
         // SAFETY: a place that is not NULL.
-        unsafe { hand_out(affected, upcheck_affected { targets, unknown }) };
+        unsafe { hand_out(affected, upcheck_affected { poisoned: false, targets, unknown }) };
         Ok(())
     })
 }
@@ -79,7 +82,7 @@ pub unsafe extern "C" fn upcheck_affected_targets(
 ) -> *const u32 {
     // SAFETY: the caller's handle and place.
     unsafe {
-        let targets = affected.as_ref().map_or(&[][..], |affected| &affected.targets);
+        let targets = peek(affected).map_or(&[][..], |affected| &affected.targets);
         put(n, targets.len());
         targets.as_ptr()
     }
@@ -94,7 +97,7 @@ pub unsafe extern "C" fn upcheck_affected_unknown(
 ) -> *const usize {
     // SAFETY: the caller's handle and place.
     unsafe {
-        let unknown = affected.as_ref().map_or(&[][..], |affected| &affected.unknown);
+        let unknown = peek(affected).map_or(&[][..], |affected| &affected.unknown);
         put(n, unknown.len());
         unknown.as_ptr()
     }

@@ -15,7 +15,7 @@ pub(crate) fn call(error: *mut *mut upcheck_error, body: impl FnOnce() -> Result
     if !error.is_null() {
         let object = failure.map_or(std::ptr::null_mut(), |failure| Box::into_raw(Box::new(failure.into())));
         // SAFETY: the caller says that `error` is NULL or points to a pointer that can be written.
-        unsafe { error.write(object) };
+        unsafe { error.write_unaligned(object) };
     }
     status
 }
@@ -59,13 +59,17 @@ impl<T: Handle> Taken<'_, T> {
     /// # Safety
     /// The pointer is NULL, or a handle of this type that was not freed and that nobody else uses meanwhile.
     pub(crate) unsafe fn new(handle: *mut T) -> Result<Self, Failure> {
+        need_aligned(handle, T::NAME)?;
         // SAFETY: see above.
         let handle = unsafe { handle.as_mut() }.ok_or_else(|| Failure::null(T::NAME))?;
         if handle.is_poisoned() {
             return Err(Failure::poisoned(T::NAME));
         }
         *handle.poison() = true;
-        Ok(Self(handle))
+        let taken = Self(handle);
+        #[cfg(feature = "testing")]
+        crate::testing::panic_if_wanted();
+        Ok(taken)
     }
 }
 
@@ -94,9 +98,24 @@ impl<T: Handle> Drop for Taken<'_, T> {
 /// # Safety
 /// The pointer is NULL, or a handle of this type that was not freed and that nobody changes meanwhile.
 pub(crate) unsafe fn shared<'a, T: Handle>(handle: *const T) -> Result<&'a T, Failure> {
+    need_aligned(handle, T::NAME)?;
     // SAFETY: see above.
     let handle = unsafe { handle.as_ref() }.ok_or_else(|| Failure::null(T::NAME))?;
     if handle.is_poisoned() { Err(Failure::poisoned(T::NAME)) } else { Ok(handle) }
+}
+
+/// Refuses what cannot be a handle, since no handle lies there.
+fn need_aligned<T>(handle: *const T, what: &str) -> Result<(), Failure> {
+    if handle.is_aligned() { Ok(()) } else { Err(Failure::invalid(format!("{what} is no handle"))) }
+}
+
+/// A handle that a call looks into which cannot fail: nothing where there is none.
+///
+/// # Safety
+/// As [`shared`].
+pub(crate) unsafe fn peek<'a, T: Handle>(handle: *const T) -> Option<&'a T> {
+    // SAFETY: see above.
+    unsafe { shared(handle) }.ok()
 }
 
 /// Hands a new handle to the caller.
@@ -105,7 +124,7 @@ pub(crate) unsafe fn shared<'a, T: Handle>(handle: *const T) -> Result<&'a T, Fa
 /// `place` can be written.
 pub(crate) unsafe fn hand_out<T>(place: *mut *mut T, value: T) {
     // SAFETY: see above.
-    unsafe { place.write(Box::into_raw(Box::new(value))) }
+    unsafe { put(place, Box::into_raw(Box::new(value))) }
 }
 
 /// Takes a handle back and drops it.
@@ -143,14 +162,15 @@ pub(crate) unsafe fn slice<'a, T>(ptr: *const T, n: usize, what: &str) -> Result
     Ok(unsafe { std::slice::from_raw_parts(ptr, n) })
 }
 
-/// Writes an array's length for the caller, who may not want it.
+/// Writes something for the caller, who may not want it. Wherever it lies: what is not aligned is no reason to fail after
+/// the work is done.
 ///
 /// # Safety
 /// `place` is NULL or can be written.
 pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
     if !place.is_null() {
         // SAFETY: see above.
-        unsafe { place.write(value) };
+        unsafe { place.write_unaligned(value) };
     }
 }
 
@@ -208,7 +228,7 @@ pub(crate) unsafe fn read_sized<T: Sized1>(ptr: *const T, what: &str) -> Result<
     }
 }
 
-/// Writes such a struct, as far as the caller knows it.
+/// Writes such a struct, as far as the caller knows it. What only the caller knows becomes 0.
 ///
 /// # Safety
 /// The pointer is NULL, or leads to as many bytes as the `usize` there says, which can be written.
@@ -217,11 +237,12 @@ pub(crate) unsafe fn write_sized<T: Sized1>(ptr: *mut T, value: &T, what: &str) 
     // SAFETY: see above.
     let size = unsafe { size_of_callers(ptr, what) }?;
     let first = size_of::<usize>();
-    let n = size.min(size_of::<T>()) - first;
-    // SAFETY: both sides have so many bytes behind their first member, and are not the same memory.
+    let known = size.min(size_of::<T>());
+    // SAFETY: both sides have so many bytes, and are not the same memory; the caller has `size` of them.
     unsafe {
-        let from = std::ptr::from_ref(value).cast::<u8>().add(first);
-        std::ptr::copy_nonoverlapping(from, ptr.cast::<u8>().add(first), n);
+        let (from, to) = (std::ptr::from_ref(value).cast::<u8>(), ptr.cast::<u8>());
+        std::ptr::copy_nonoverlapping(from.add(first), to.add(first), known - first);
+        to.add(known).write_bytes(0, size - known);
     }
     Ok(())
 }

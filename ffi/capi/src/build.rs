@@ -1,6 +1,6 @@
 //! Builds that are put on record.
 
-use crate::border::{Taken, call, check_flags, hand_out, handle, need_place, put, take_back};
+use crate::border::{Taken, call, check_flags, hand_out, handle, need_place, peek, put, take_back};
 use crate::error::{Failure, Status, upcheck_error};
 use crate::graph::{ids, number, upcheck_graph};
 use crate::records::upcheck_records;
@@ -23,7 +23,7 @@ pub struct upcheck_build {
     poisoned: bool,
     /// The number of the graph whose targets they are.
     graph: u64,
-    /// `None` once they were committed, or could not be.
+    /// `None` once they were committed.
     begun: Option<Begun>,
     doubts: Vec<upcheck_doubt>,
 }
@@ -76,10 +76,12 @@ pub unsafe extern "C" fn upcheck_commit(
             return Err(Failure::invalid("the build is one of another graph"));
         }
         let (project, disk) = graph.project()?;
-        let begun = build.begun.take();
+        // A copy: what cannot be committed now can be later.
+        let begun = build.begun.clone();
         let begun = begun.ok_or_else(|| Failure::invalid("the build was committed before"))?;
         let options = Options { made_in_order: flags & UPCHECK_MADE_IN_ORDER != 0, ..Options::default() };
         let committed = project.commit(disk, &mut records.records, begun, options)?;
+        build.begun = None;
         build.doubts = committed
             .doubtful
             .into_iter()
@@ -102,7 +104,7 @@ pub unsafe extern "C" fn upcheck_build_doubts(
 ) -> *const upcheck_doubt {
     // SAFETY: the caller's handle and places.
     unsafe {
-        let doubts = build.as_ref().map_or(&[][..], |build| &build.doubts);
+        let doubts = peek(build).map_or(&[][..], |build| &build.doubts);
         put(n, doubts.len());
         put(stride, size_of::<upcheck_doubt>());
         doubts.as_ptr()

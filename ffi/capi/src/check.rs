@@ -103,10 +103,15 @@ fn check(
                 true => project.check_by_times(&disk, &requests, options),
                 false => project.check(&disk, records, &requests, options),
             };
-            checked.map_err(Failure::from).map(|checked| {
-                let (verdicts, n_contents) = (checked.verdicts().to_vec(), checked.n_contents);
-                upcheck_report::new(*number, checked.report, &verdicts, &checked.snapshot, n_contents)
-            })
+            match checked {
+                // What was found after the user cancelled is not what is there.
+                Ok(_) if disk.is_cancelled() => Err(Failure::cancelled()),
+                Ok(checked) => {
+                    let (verdicts, n_contents) = (checked.verdicts().to_vec(), checked.n_contents);
+                    Ok(upcheck_report::new(*number, checked.report, &verdicts, &checked.snapshot, n_contents))
+                }
+                Err(error) => Err(error.into()),
+            }
         }
         Kind::Ninja(_) if question.by_times || records.is_some() => {
             Err(Failure::invalid("the graph is ninja's, which has its own rules and records"))
@@ -118,8 +123,7 @@ fn check(
             upcheck_report::new(*number, checked.report, &checked.verdicts, &checked.snapshot, 0)
         }),
     };
-    // What was found after the user cancelled is not what is there.
-    if disk.is_cancelled() { Err(Failure::cancelled()) } else { result }
+    result.map_err(|failure| if disk.is_cancelled() { Failure::cancelled() } else { failure })
 }
 
 /// # Safety

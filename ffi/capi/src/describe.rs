@@ -96,6 +96,10 @@ pub(crate) unsafe fn pairs<'a>(
     let all = n.checked_mul(2).ok_or_else(|| too_many("values"))?;
     // SAFETY: see above.
     let texts = unsafe { strings(texts, all, "values") }?;
+    // Records keep things of their own under such names.
+    if texts.iter().step_by(2).any(|name| name.contains(&0)) {
+        return Err(Failure::invalid("the name of a value has a NUL in it"));
+    }
     Ok(texts.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
 }
 

@@ -45,7 +45,7 @@ pub(crate) enum Kind {
 
 impl upcheck_graph {
     fn new(directory: &[u8]) -> Result<Self, Failure> {
-        let path = if directory.is_empty() { Path::new(".") } else { path_of(directory)? };
+        let path = directory_of(directory)?;
         let absolute =
             std::fs::canonicalize(path).map_err(|cause| Failure::io("finding", directory, &cause))?;
         // By its absolute path, so that a program that changes its working directory keeps its graphs.
@@ -108,8 +108,20 @@ pub(crate) fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+/// A directory of the caller: the working directory, where he names none.
+pub(crate) fn directory_of(bytes: &[u8]) -> Result<&Path, Failure> {
+    if bytes.is_empty() { Ok(Path::new(".")) } else { path_of(bytes) }
+}
+
 /// A path of the caller as the system's functions want it.
 pub(crate) fn path_of(bytes: &[u8]) -> Result<&Path, Failure> {
+    if bytes.is_empty() {
+        return Err(Failure::invalid("a path is empty"));
+    }
+    if bytes.contains(&0) {
+        let shown = String::from_utf8_lossy(bytes);
+        return Err(Failure::invalid(format!("the path {shown:?} has a NUL in it")));
+    }
     #[cfg(unix)]
     {
         use std::os::unix::ffi::OsStrExt;
@@ -160,7 +172,7 @@ pub unsafe extern "C" fn upcheck_graph_free(graph: *mut upcheck_graph) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn upcheck_graph_add_paths(
     graph: *mut upcheck_graph,
-    paths: *const c_char,
+    bytes: *const c_char,
     ends: *const u64,
     n: usize,
     flags: u32,
@@ -175,7 +187,7 @@ pub unsafe extern "C" fn upcheck_graph_add_paths(
         }
         // SAFETY: the caller's handle and arrays.
         let (mut graph, rows) = unsafe {
-            (Taken::new(graph)?, crate::texts::upcheck_texts { bytes: paths, ends }.rows(n, "paths")?)
+            (Taken::new(graph)?, crate::texts::upcheck_texts { bytes, ends }.rows(n, "paths")?)
         };
         if rows.ends().len() != n {
             return Err(Failure::null("the ends of the paths"));
@@ -194,26 +206,33 @@ pub unsafe extern "C" fn upcheck_graph_add_paths(
             if !files.is_null() {
                 for at in 0..n {
                     // SAFETY: the caller's array of n.
-                    unsafe { files.add(at).write(start.wrapping_add(number(Some(at)))) };
+                    unsafe { put(files.wrapping_add(at), start.wrapping_add(number(Some(at)))) };
                 }
             }
             // SAFETY: NULL or a place, says the caller.
             unsafe { put(first, if n == 0 { UPCHECK_NONE } else { start }) };
             return Ok(());
         }
+        // Kept apart until all are there: a path that is refused leaves the caller's array as it is.
         let mut first_file = UPCHECK_NONE;
+        let mut found = Vec::with_capacity(if files.is_null() { 0 } else { n });
         for at in 0..n {
             let file = number(Some(project.file(rows.row(at))?.index()));
             if at == 0 {
                 first_file = file;
             }
             if !files.is_null() {
-                // SAFETY: the caller's array of n.
-                unsafe { files.add(at).write(file) };
+                found.push(file);
             }
         }
-        // SAFETY: NULL or a place, says the caller.
-        unsafe { put(first, first_file) };
+        // SAFETY: the caller's array of n, which may not be aligned, and NULL or a place, says the caller.
+        unsafe {
+            if !found.is_empty() {
+                let bytes: &[u8] = bytemuck::cast_slice(&found);
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), files.cast::<u8>(), bytes.len());
+            }
+            put(first, first_file);
+        }
         Ok(())
     })
 }

@@ -32,6 +32,8 @@ mod ninja;
 mod records;
 mod report;
 mod snapshot;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod texts;
 
 pub use affected::*;

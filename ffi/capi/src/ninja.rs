@@ -1,9 +1,9 @@
 //! Graphs of ninja build directories.
 
+use crate::cancel::Cancellable;
 use crate::error::Failure;
 use crate::graph::OsDisk;
 use std::path::PathBuf;
-use upcheck::collect::Disk;
 use upcheck::{FileId, Graph, History, Report, Settled, Snapshot, TargetId, Verdict, path};
 use upcheck_ninja::{Build, Images, LastCheck, Opened, Options};
 
@@ -56,11 +56,10 @@ impl NinjaGraph {
         self.build.command(target).unwrap_or_default()
     }
 
-    /// Reads again what changed, unless nobody has asked yet. Whether files and targets have new numbers. `requests` are
-    /// numbered anew.
-    fn renew(&mut self, disk: &OsDisk, requests: Option<&mut [FileId]>) -> Result<bool, Failure> {
+    /// Reads again what changed, unless nobody has asked yet. `requests` are numbered anew then.
+    fn renewed(&mut self, disk: &OsDisk, requests: Option<&mut [FileId]>) -> Result<Option<Build>, Failure> {
         if !std::mem::replace(&mut self.is_old, true) {
-            return Ok(false);
+            return Ok(None);
         }
         let build = read(disk, &self.options, self.images.as_ref())?;
         for request in requests.into_iter().flatten() {
@@ -70,21 +69,30 @@ impl NinjaGraph {
                 Failure::invalid(format!("'{name}' is no longer in the manifest"))
             })?;
         }
-        self.build = build;
-        Ok(true)
+        Ok(Some(build))
+    }
+
+    /// Puts what was read again in the place of what was there, now that nothing can fail any more: numbers of files
+    /// and targets stay what they are where a call fails. Whether they are new.
+    fn replace(&mut self, renewed: Option<Build>) -> bool {
+        let is_new = renewed.is_some();
+        if let Some(build) = renewed {
+            self.build = build;
+        }
+        is_new
     }
 
     /// Which targets are stale. `disk` is what files are looked up on, `plain` what manifests are read from.
     pub(crate) fn check(
         &mut self,
         plain: &OsDisk,
-        disk: &dyn Disk,
+        disk: &Cancellable<'_, OsDisk>,
         requests: Option<&[FileId]>,
     ) -> Result<(bool, Checked), Failure> {
         let mut own = requests.map(<[FileId]>::to_vec);
-        let is_new = self.renew(plain, own.as_deref_mut())?;
+        let mut renewed = self.renewed(plain, own.as_deref_mut())?;
         let is_default = own.is_none();
-        let build = &mut self.build;
+        let build = renewed.as_mut().unwrap_or(&mut self.build);
         let requests = match own {
             Some(requests) => requests,
             None => build.default_requests()?,
@@ -98,22 +106,28 @@ impl NinjaGraph {
             verdicts[target.index()] = Some(decision.verdict(target));
         }
         let settled = is_default.then(|| Settled::new(&decision));
+        // What was found after the user cancelled is not what is there, and not for later checks either. What was found
+        // until now is.
+        if disk.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
         if let Some(images) = &self.images {
             let last = settled.as_ref().map(|settled| LastCheck { settled, report: &report });
             // A cache: where it cannot be written, the next check takes longer.
-            let _ = build.save(disk, images, &snapshot, last, None);
+            let _ = build.save(plain, images, &snapshot, last, None);
         }
-        Ok((is_new, Checked { snapshot, report, verdicts }))
+        Ok((self.replace(renewed), Checked { snapshot, report, verdicts }))
     }
 
     /// Describes all targets, for questions about all of them. Whether files and targets have new numbers.
     pub(crate) fn describe_all(&mut self, disk: &OsDisk) -> Result<bool, Failure> {
-        let is_new = self.renew(disk, None)?;
-        let graph = self.build.graph();
+        let mut renewed = self.renewed(disk, None)?;
+        let build = renewed.as_mut().unwrap_or(&mut self.build);
+        let graph = build.graph();
         let all: Vec<_> =
             graph.targets().filter_map(|target| graph.outputs(target).first().copied()).collect();
-        self.build.describe(disk, &all)?;
-        Ok(is_new)
+        build.describe(disk, &all)?;
+        Ok(self.replace(renewed))
     }
 }
 

@@ -1,10 +1,11 @@
 //! The store of records.
 
-use crate::border::{Taken, call, hand_out, handle, need_place, take_back};
+use crate::border::{Taken, call, hand_out, handle, need_place, put, take_back};
 use crate::error::{Failure, Status, upcheck_error};
 use crate::graph::path_of;
 use crate::texts::{bytes, strings, upcheck_str};
 use std::ffi::c_char;
+use std::path::PathBuf;
 use upcheck::records::Records;
 
 /// A store.
@@ -14,6 +15,18 @@ pub struct upcheck_records {
 }
 
 handle!(upcheck_records, "the records");
+
+/// The folder of a store for good: a program that changes its working directory keeps its records.
+fn absolute(folder: &[u8]) -> Result<PathBuf, Failure> {
+    let folder = path_of(folder)?;
+    std::path::absolute(folder)
+        .map_err(|cause| Failure::io("finding", folder.as_os_str().as_encoded_bytes(), &cause))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is handed over where errors become others")]
+fn trouble(cause: std::io::Error) -> Failure {
+    Failure::io("the store of records", b"", &cause)
+}
 
 /// # Safety
 /// See `upcheck.h`.
@@ -28,9 +41,8 @@ pub unsafe extern "C" fn upcheck_records_open(
         need_place(records, "records")?;
         // SAFETY: the caller's text, and a place that is not NULL.
         unsafe {
-            let folder = bytes(folder, len, "folder")?;
-            let opened = Records::open(path_of(folder)?)
-                .map_err(|cause| Failure::io("the store of records", b"", &cause))?;
+            let folder = absolute(bytes(folder, len, "folder")?)?;
+            let opened = Records::open(&folder).map_err(trouble)?;
             hand_out(records, upcheck_records { poisoned: false, records: opened });
         }
         Ok(())
@@ -50,12 +62,11 @@ pub unsafe extern "C" fn upcheck_records_read(
         need_place(records, "records")?;
         // SAFETY: the caller's text, and a place that is not NULL.
         unsafe {
-            let folder = bytes(folder, len, "folder")?;
-            let read = Records::read(path_of(folder)?)
-                .map_err(|cause| Failure::io("the store of records", b"", &cause))?;
+            let folder = absolute(bytes(folder, len, "folder")?)?;
+            let read = Records::read(&folder).map_err(trouble)?;
             match read {
                 Some(read) => hand_out(records, upcheck_records { poisoned: false, records: read }),
-                None => records.write(std::ptr::null_mut()),
+                None => put(records, std::ptr::null_mut()),
             }
         }
         Ok(())
@@ -80,7 +91,7 @@ pub unsafe extern "C" fn upcheck_records_refresh(
     call(error, || {
         // SAFETY: the caller's handle.
         let mut records = unsafe { Taken::new(records) }?;
-        records.records.refresh().map_err(|cause| Failure::io("the store of records", b"", &cause))
+        records.records.refresh().map_err(trouble)
     })
 }
 
@@ -96,7 +107,7 @@ pub unsafe extern "C" fn upcheck_records_forget(
     call(error, || {
         // SAFETY: the caller's handle and texts.
         let (mut records, names) = unsafe { (Taken::new(records)?, strings(names, n, "names")?) };
-        records.records.forget(&names).map_err(|cause| Failure::io("the store of records", b"", &cause))
+        records.records.forget(&names).map_err(trouble)
     })
 }
 
@@ -110,6 +121,6 @@ pub unsafe extern "C" fn upcheck_records_compact(
     call(error, || {
         // SAFETY: the caller's handle.
         let mut records = unsafe { Taken::new(records) }?;
-        records.records.compact().map_err(|cause| Failure::io("the store of records", b"", &cause))
+        records.records.compact().map_err(trouble)
     })
 }

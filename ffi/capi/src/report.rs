@@ -1,6 +1,6 @@
 //! What a check came to, in arrays.
 
-use crate::border::{Sized1, answer, call, handle, put, shared, take_back, write_sized};
+use crate::border::{Sized1, answer, call, handle, peek, put, shared, take_back, write_sized};
 use crate::error::{Status, upcheck_error};
 use crate::evidence::{finding, reason_number, upcheck_finding};
 use crate::graph::{number, upcheck_graph};
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn upcheck_report_summary(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn upcheck_report_is_fresh(report: *const upcheck_report) -> i32 {
     // SAFETY: the caller's handle.
-    unsafe { report.as_ref() }
+    unsafe { peek(report) }
         .map_or(0, |report| i32::from(report.summary.n_stale + report.summary.n_pending == 0))
 }
 
@@ -155,7 +155,7 @@ unsafe fn array<T>(
 ) -> *const T {
     // SAFETY: see above.
     unsafe {
-        let values = report.as_ref().map_or(&[][..], of);
+        let values = peek(report).map_or(&[][..], of);
         put(n, values.len());
         put(stride, size_of::<T>());
         values.as_ptr()

@@ -1,11 +1,10 @@
 //! The status of many files, for those who judge for themselves.
 
-use crate::border::{call, hand_out, handle, need_place, put, take_back};
+use crate::border::{call, hand_out, handle, need_place, peek, put, take_back};
 use crate::error::{Failure, Status, upcheck_error};
-use crate::graph::{path_of, too_many};
-use crate::texts::{bytes, upcheck_texts};
+use crate::graph::{directory_of, too_many};
+use crate::texts::{bytes as text, upcheck_texts};
 use std::ffi::c_char;
-use std::path::Path;
 use upcheck::collect::{collect, os_disk};
 use upcheck::{FileTable, Plan, Stat};
 
@@ -60,7 +59,7 @@ handle!(upcheck_snapshot, "the snapshot");
 pub unsafe extern "C" fn upcheck_collect(
     directory: *const c_char,
     len: usize,
-    paths: *const c_char,
+    bytes: *const c_char,
     ends: *const u64,
     n: usize,
     threads: u32,
@@ -71,7 +70,7 @@ pub unsafe extern "C" fn upcheck_collect(
         need_place(snapshot, "snapshot")?;
         // SAFETY: the caller's texts.
         let (directory, rows) = unsafe {
-            (bytes(directory, len, "directory")?, upcheck_texts { bytes: paths, ends }.rows(n, "paths")?)
+            (text(directory, len, "directory")?, upcheck_texts { bytes, ends }.rows(n, "paths")?)
         };
         if rows.ends().len() != n {
             return Err(Failure::null("the ends of the paths"));
@@ -79,7 +78,7 @@ pub unsafe extern "C" fn upcheck_collect(
         if n >= u32::MAX as usize {
             return Err(too_many("paths"));
         }
-        let base = if directory.is_empty() { Path::new(".") } else { path_of(directory)? };
+        let base = directory_of(directory)?;
         let disk = os_disk(base).map_err(|cause| Failure::io("opening", directory, &cause))?;
         let mut files = FileTable::default();
         let (mut ids, mut places) = (Vec::with_capacity(n), Vec::new());
@@ -113,7 +112,7 @@ pub unsafe extern "C" fn upcheck_snapshot_stats(
 ) -> *const upcheck_stat {
     // SAFETY: the caller's handle and places.
     unsafe {
-        let stats = snapshot.as_ref().map_or(&[][..], |snapshot| &snapshot.stats);
+        let stats = peek(snapshot).map_or(&[][..], |snapshot| &snapshot.stats);
         put(n, stats.len());
         put(stride, size_of::<upcheck_stat>());
         stats.as_ptr()
@@ -130,7 +129,7 @@ pub unsafe extern "C" fn upcheck_snapshot_find(
 ) -> *const upcheck_stat {
     crate::border::answer(std::ptr::null(), || {
         // SAFETY: the caller's handle and text.
-        let (snapshot, path) = unsafe { (snapshot.as_ref(), bytes(path, len, "path")) };
+        let (snapshot, path) = unsafe { (peek(snapshot), text(path, len, "path")) };
         let (Some(snapshot), Ok(path)) = (snapshot, path) else { return std::ptr::null() };
         let found = snapshot.files.lookup(path);
         found.map_or(std::ptr::null(), |file| {
