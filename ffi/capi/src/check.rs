@@ -17,6 +17,48 @@ use upcheck::{FileId, Policy, Project};
 /// `UPCHECK_BY_TIMES`
 pub const UPCHECK_BY_TIMES: u32 = 1;
 
+/// # Safety
+/// See `upcheck.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn upcheck_is_stale(
+    outputs: *const upcheck_str,
+    n_outputs: usize,
+    inputs: *const upcheck_str,
+    n_inputs: usize,
+    stale: *mut i32,
+    reason: *mut i32,
+    error: *mut *mut upcheck_error,
+) -> Status {
+    call(error, || {
+        // SAFETY: the caller's texts.
+        let (outputs, inputs) =
+            unsafe { (strings(outputs, n_outputs, "outputs")?, strings(inputs, n_inputs, "inputs")?) };
+        let found = first_reason(&outputs, &inputs)?;
+        // SAFETY: NULL or places, says the caller.
+        unsafe {
+            crate::border::put(stale, i32::from(found.is_some()));
+            crate::border::put(reason, found.unwrap_or(0));
+        }
+        Ok(())
+    })
+}
+
+/// The first reason why outputs are stale, by make's rule.
+fn first_reason(outputs: &[&[u8]], inputs: &[&[u8]]) -> Result<Option<i32>, Failure> {
+    let mut project = Project::new();
+    project.set_policy(Some(Policy::Newer));
+    let mut files =
+        |paths: &[&[u8]]| paths.iter().map(|path| project.file(path)).collect::<Result<Vec<_>, _>>();
+    let (outputs, inputs) = (files(outputs)?, files(inputs)?);
+    let target =
+        project.add(&Description { outputs: &outputs, explicit: &inputs, ..Description::default() })?;
+    let disk = os_disk(Path::new(".")).map_err(|cause| Failure::io("opening", b".", &cause))?;
+    // One target: no thread is worth starting.
+    let checked = project.check(&disk, None, &outputs[..1], Options { threads: 1, ..Options::default() })?;
+    let mut stale = checked.report.stale.iter().filter(|stale| stale.target == target);
+    Ok(stale.next().map(|stale| stale.reasons.first().map_or(0, |reason| finding(target, reason).reason)))
+}
+
 /// How to go about a check; see `upcheck.h`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -124,48 +166,6 @@ fn check(
         }),
     };
     result.map_err(|failure| if disk.is_cancelled() { Failure::cancelled() } else { failure })
-}
-
-/// # Safety
-/// See `upcheck.h`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn upcheck_is_stale(
-    outputs: *const upcheck_str,
-    n_outputs: usize,
-    inputs: *const upcheck_str,
-    n_inputs: usize,
-    stale: *mut i32,
-    reason: *mut i32,
-    error: *mut *mut upcheck_error,
-) -> Status {
-    call(error, || {
-        // SAFETY: the caller's texts.
-        let (outputs, inputs) =
-            unsafe { (strings(outputs, n_outputs, "outputs")?, strings(inputs, n_inputs, "inputs")?) };
-        let found = first_reason(&outputs, &inputs)?;
-        // SAFETY: NULL or places, says the caller.
-        unsafe {
-            crate::border::put(stale, i32::from(found.is_some()));
-            crate::border::put(reason, found.unwrap_or(0));
-        }
-        Ok(())
-    })
-}
-
-/// The first reason why outputs are stale, by make's rule.
-fn first_reason(outputs: &[&[u8]], inputs: &[&[u8]]) -> Result<Option<i32>, Failure> {
-    let mut project = Project::new();
-    project.set_policy(Some(Policy::Newer));
-    let mut files =
-        |paths: &[&[u8]]| paths.iter().map(|path| project.file(path)).collect::<Result<Vec<_>, _>>();
-    let (outputs, inputs) = (files(outputs)?, files(inputs)?);
-    let target =
-        project.add(&Description { outputs: &outputs, explicit: &inputs, ..Description::default() })?;
-    let disk = os_disk(Path::new(".")).map_err(|cause| Failure::io("opening", b".", &cause))?;
-    // One target: no thread is worth starting.
-    let checked = project.check(&disk, None, &outputs[..1], Options { threads: 1, ..Options::default() })?;
-    let mut stale = checked.report.stale.iter().filter(|stale| stale.target == target);
-    Ok(stale.next().map(|stale| stale.reasons.first().map_or(0, |reason| finding(target, reason).reason)))
 }
 
 /// The names that a description may have for a file of the caller: as it is given, relative to the graph's directory,

@@ -268,6 +268,40 @@ pub unsafe extern "C" fn upcheck_graph_add_path(
     })
 }
 
+/// # Safety
+/// See `upcheck.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn upcheck_graph_set_policy(
+    graph: *mut upcheck_graph,
+    policy: i32,
+    error: *mut *mut upcheck_error,
+) -> Status {
+    call(error, || {
+        // SAFETY: the caller's handle.
+        let mut graph = unsafe { Taken::new(graph) }?;
+        graph.project()?.0.set_policy(crate::describe::policy(policy)?);
+        Ok(())
+    })
+}
+
+/// # Safety
+/// See `upcheck.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn upcheck_graph_set_values(
+    graph: *mut upcheck_graph,
+    values: *const upcheck_str,
+    n_values: usize,
+    error: *mut *mut upcheck_error,
+) -> Status {
+    call(error, || {
+        // SAFETY: the caller's handle and texts.
+        let (mut graph, values) = unsafe { (Taken::new(graph)?, crate::describe::pairs(values, n_values)?) };
+        let values = values.into_iter().map(|(name, value)| (name.to_vec(), value.to_vec()));
+        graph.project()?.0.set_values(values.collect());
+        Ok(())
+    })
+}
+
 /// Reads what a graph says; `otherwise` where there is no graph, or it is not to be used.
 ///
 /// # Safety
@@ -417,40 +451,6 @@ pub unsafe extern "C" fn upcheck_graph_command(
         });
         // SAFETY: the caller's buffer.
         unsafe { fill(&command.unwrap_or_default(), buffer, capacity) }
-    })
-}
-
-/// # Safety
-/// See `upcheck.h`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn upcheck_graph_set_policy(
-    graph: *mut upcheck_graph,
-    policy: i32,
-    error: *mut *mut upcheck_error,
-) -> Status {
-    call(error, || {
-        // SAFETY: the caller's handle.
-        let mut graph = unsafe { Taken::new(graph) }?;
-        graph.project()?.0.set_policy(crate::describe::policy(policy)?);
-        Ok(())
-    })
-}
-
-/// # Safety
-/// See `upcheck.h`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn upcheck_graph_set_values(
-    graph: *mut upcheck_graph,
-    values: *const upcheck_str,
-    n_values: usize,
-    error: *mut *mut upcheck_error,
-) -> Status {
-    call(error, || {
-        // SAFETY: the caller's handle and texts.
-        let (mut graph, values) = unsafe { (Taken::new(graph)?, crate::describe::pairs(values, n_values)?) };
-        let values = values.into_iter().map(|(name, value)| (name.to_vec(), value.to_vec()));
-        graph.project()?.0.set_values(values.collect());
-        Ok(())
     })
 }
 

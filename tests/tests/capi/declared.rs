@@ -129,7 +129,8 @@ fn split_declarator(text: &str) -> (String, String) {
     let start = text.rfind(|char: char| !(char.is_alphanumeric() || char == '_')).map_or(0, |at| at + 1);
     let name = text[start..].to_owned();
     let (mut stars, mut words) = (String::new(), Vec::new());
-    for word in text[..start].replace('*', " * ").split_whitespace() {
+    let apart = text[..start].replace('*', " * ");
+    for word in apart.split_whitespace() {
         match word {
             "*" => stars.push('*'),
             word => words.push(ALIASES.iter().find(|(alias, _)| *alias == word).map_or(word, |(_, is)| is)),
