@@ -82,6 +82,14 @@ pub(crate) fn policy(number: i32) -> Result<Option<Policy>, Failure> {
     }))
 }
 
+/// A path, or several without anything between them, unless there is a NUL in it.
+fn without_nul<'a>(path: &'a [u8], what: &str) -> Result<&'a [u8], Failure> {
+    match path.contains(&0) {
+        true => Err(Failure::invalid(format!("a {what} has a NUL in it"))),
+        false => Ok(path),
+    }
+}
+
 /// A name and a value.
 pub(crate) type Pair<'a> = (&'a [u8], &'a [u8]);
 
@@ -133,8 +141,8 @@ pub unsafe extern "C" fn upcheck_graph_add_target(
                 command: given.command.bytes("command")?,
                 values: &pairs(given.values, given.n_values)?,
                 globs: &globs.collect::<Result<Vec<_>, _>>()?,
-                depfile: given.depfile.bytes("depfile")?,
-                directory: given.directory.bytes("directory")?,
+                depfile: without_nul(given.depfile.bytes("depfile")?, "depfile")?,
+                directory: without_nul(given.directory.bytes("directory")?, "directory")?,
                 name: given.name.bytes("name")?,
                 phony: given.flags & UPCHECK_PHONY != 0,
                 policy: policy(given.policy)?,
@@ -212,6 +220,8 @@ pub unsafe extern "C" fn upcheck_graph_add_targets(
         for rows in many.files() {
             graph.check_files(rows.values())?;
         }
+        without_nul(many.depfiles.values(), "depfile")?;
+        without_nul(many.directories.values(), "directory")?;
         many.flags.iter().try_for_each(|&flags| check_flags(flags, UPCHECK_PHONY))?;
         let policies = many.policies.iter().map(|&number| policy(number)).collect::<Result<Vec<_>, _>>()?;
         let (project, _) = graph.project()?;

@@ -134,6 +134,11 @@ pub(crate) fn path_of(bytes: &[u8]) -> Result<&Path, Failure> {
     }
 }
 
+/// A folder of the caller for good: a program that changes its working directory keeps what is in it.
+pub(crate) fn absolute(folder: &[u8]) -> Result<PathBuf, Failure> {
+    std::path::absolute(path_of(folder)?).map_err(|cause| Failure::io("finding", folder, &cause))
+}
+
 /// An id for callers.
 pub(crate) fn number(id: Option<usize>) -> u32 {
     id.and_then(|id| u32::try_from(id).ok()).unwrap_or(UPCHECK_NONE)

@@ -2,7 +2,7 @@
 
 use crate::border::{Sized1, Taken, call, check_flags, read_sized};
 use crate::error::{Failure, Status, upcheck_error};
-use crate::graph::{Kind, need_empty, next_number, path_of, upcheck_graph};
+use crate::graph::{Kind, absolute, need_empty, next_number, path_of, upcheck_graph};
 use crate::ninja::NinjaGraph;
 use crate::texts::{bytes, upcheck_str};
 use ::upcheck_graph::{self as reader, CompileOptions};
@@ -51,6 +51,7 @@ pub unsafe extern "C" fn upcheck_graph_load_ninja(
             let (manifest, folder) =
                 unsafe { (given.manifest.bytes("manifest")?, given.image_folder.bytes("image_folder")?) };
             if !manifest.is_empty() {
+                path_of(manifest)?;
                 read.manifest = manifest.to_vec();
             }
             read.version = match given.version {
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn upcheck_graph_load_ninja(
             };
             read.threads = given.threads as usize;
             if !folder.is_empty() {
-                image_folder = Some(path_of(folder)?.to_path_buf());
+                image_folder = Some(absolute(folder)?);
             }
         }
         let place = graph.directory.as_os_str().as_encoded_bytes().to_vec();
@@ -128,6 +129,7 @@ pub unsafe extern "C" fn upcheck_graph_load_compile_commands(
         // SAFETY: the caller's handle and text.
         let (mut graph, file) = unsafe { (Taken::new(graph)?, bytes(file, len, "file")?) };
         let (project, disk) = graph.project()?;
+        path_of(file)?;
         let text = disk.read(file).map_err(|cause| Failure::io("reading", file, &cause))?;
         let name = String::from_utf8_lossy(file).into_owned();
         let options =

@@ -2,10 +2,9 @@
 
 use crate::border::{Taken, call, hand_out, handle, need_place, put, take_back};
 use crate::error::{Failure, Status, upcheck_error};
-use crate::graph::path_of;
+use crate::graph::absolute;
 use crate::texts::{bytes, strings, upcheck_str};
 use std::ffi::c_char;
-use std::path::PathBuf;
 use upcheck::records::Records;
 
 /// A store.
@@ -15,13 +14,6 @@ pub struct upcheck_records {
 }
 
 handle!(upcheck_records, "the records");
-
-/// The folder of a store for good: a program that changes its working directory keeps its records.
-fn absolute(folder: &[u8]) -> Result<PathBuf, Failure> {
-    let folder = path_of(folder)?;
-    std::path::absolute(folder)
-        .map_err(|cause| Failure::io("finding", folder.as_os_str().as_encoded_bytes(), &cause))
-}
 
 #[expect(clippy::needless_pass_by_value, reason = "it is handed over where errors become others")]
 fn trouble(cause: std::io::Error) -> Failure {

@@ -43,9 +43,9 @@ pub(crate) fn header() -> Header {
             ["extern", "\"C\"", ..] | ["}"] => {}
             ["enum", ..] => {
                 let enumerators = body(&declaration).split(',').map(str::trim).filter(|one| !one.is_empty());
-                header.enumerators.extend(enumerators.map(|one| {
-                    one.split('=').next().expect("a name").trim().to_owned()
-                }));
+                header
+                    .enumerators
+                    .extend(enumerators.map(|one| one.split('=').next().expect("a name").trim().to_owned()));
             }
             ["typedef", "struct", name, "{", ..] => {
                 let members = body(&declaration).split(';').map(str::trim).filter(|one| !one.is_empty());
@@ -191,7 +191,8 @@ fn c_type(rust: &Type) -> String {
     match rust {
         Type::Ptr(pointer) => {
             let of = c_type(&pointer.elem);
-            let (base, stars) = of.split_once(" *").map_or((&*of, ""), |(base, _)| (base, &of[base.len() + 1..]));
+            let (base, stars) =
+                of.split_once(" *").map_or((&*of, ""), |(base, _)| (base, &of[base.len() + 1..]));
             // In C a const stands in front of what it is about, which here is always the innermost thing.
             let is_const = pointer.const_token.is_some();
             assert!(!is_const || stars.is_empty(), "a const pointer to a pointer");

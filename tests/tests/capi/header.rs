@@ -41,7 +41,8 @@ fn every_compiler_takes_the_header_in_every_language_without_a_word() {
             let source = folder.path().join(format!("{position}.{}", if is_cpp { "cpp" } else { "c" }));
             fs::write(&source, text).expect("a source");
             for standard in standards {
-                let warnings = WARNINGS.iter().filter(|warning| !is_cpp || **warning != "-Wstrict-prototypes");
+                let warnings =
+                    WARNINGS.iter().filter(|warning| !is_cpp || **warning != "-Wstrict-prototypes");
                 let mut command = Command::new(compiler);
                 command.args(warnings).arg(format!("-std={standard}")).arg("-I").arg(c_include());
                 said_nothing(command.arg("-fsyntax-only").arg(&source));
@@ -55,10 +56,8 @@ fn the_header_declares_what_the_library_exports_and_nothing_else() {
     let declared: BTreeSet<_> = header().functions.into_iter().map(|(name, _)| name).collect();
     let library = c_library().join("libupcheck.so");
     let symbols = succeeded(Command::new("nm").args(["-D", "--defined-only"]).arg(library));
-    let symbols: BTreeSet<_> = symbols
-        .lines()
-        .map(|line| line.split_whitespace().last().expect("a symbol").to_owned())
-        .collect();
+    let symbols: BTreeSet<_> =
+        symbols.lines().map(|line| line.split_whitespace().last().expect("a symbol").to_owned()).collect();
     assert_eq!(declared, symbols);
     let in_rust: BTreeSet<_> = exported().into_keys().collect();
     assert_eq!(declared, in_rust);
@@ -69,7 +68,8 @@ fn the_archive_has_all_functions_too() {
     let archive = c_library().join("libupcheck.a");
     let output = Command::new("nm").args(["--defined-only"]).arg(archive).output().expect("nm");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let symbols: BTreeSet<_> = text.lines().filter_map(|line| line.split_once(" T ").map(|(_, name)| name)).collect();
+    let symbols: BTreeSet<_> =
+        text.lines().filter_map(|line| line.split_once(" T ").map(|(_, name)| name)).collect();
     for (name, _) in header().functions {
         assert!(symbols.contains(&*name), "{name} is not in libupcheck.a");
     }
@@ -123,7 +123,12 @@ fn the_rust_functions_stand_in_the_order_of_the_header() {
                 order.iter().position(|known| known == name).unwrap_or_else(|| panic!("{name}"))
             })
             .collect();
-        assert!(places.is_sorted(), "{}: {:?}", path.display(), places.iter().map(|&at| &order[at]).collect::<Vec<_>>());
+        assert!(
+            places.is_sorted(),
+            "{}: {:?}",
+            path.display(),
+            places.iter().map(|&at| &order[at]).collect::<Vec<_>>()
+        );
     }
 }
 

@@ -113,8 +113,10 @@ fn enumerators_and_macros_have_the_values_that_rust_has() {
     for name in header.enumerators.iter().chain(&header.macros) {
         let _ = writeln!(body, "printf(\"{name} %lld\\n\", (long long)({name}));");
     }
-    let mut values: BTreeMap<String, i64> =
-        printed(&body).into_iter().map(|line| (line[0].clone(), line[1].parse().expect("a number"))).collect();
+    let mut values: BTreeMap<String, i64> = printed(&body)
+        .into_iter()
+        .map(|line| (line[0].clone(), line[1].parse().expect("a number")))
+        .collect();
     let mut take = |name: &str| values.remove(name).unwrap_or_else(|| panic!("{name} is not in the header"));
 
     let version = ["_MAJOR", "_MINOR", "_PATCH"].map(|part| take(&format!("UPCHECK_VERSION{part}")));
@@ -158,7 +160,8 @@ fn enumerators_and_macros_have_the_values_that_rust_has() {
         .collect();
     for (number, name) in (0i32..).zip(&reasons) {
         assert_eq!(take(name), i64::from(number), "{name}");
-        let words = name.trim_start_matches("UPCHECK_").trim_end_matches("_REASON").to_lowercase().replace('_', "-");
+        let words =
+            name.trim_start_matches("UPCHECK_").trim_end_matches("_REASON").to_lowercase().replace('_', "-");
         assert_eq!(text(upcheck_reason_name(number)), words);
     }
     let past = i32::try_from(reasons.len()).expect("few");
@@ -170,8 +173,15 @@ fn enumerators_and_macros_have_the_values_that_rust_has() {
     let numbered = |prefix: &str, names: &[&str]| -> Vec<(String, i64)> {
         (0..).zip(names).map(|(number, name)| (format!("UPCHECK_{prefix}_{name}"), number)).collect()
     };
-    let policies =
-        ["DEFAULT", "MTIME", "DIGEST", "MTIME_AND_DIGEST", "MTIME_AND_DIGEST_INPUT", "MTIME_OR_DIGEST", "NEWER"];
+    let policies = [
+        "DEFAULT",
+        "MTIME",
+        "DIGEST",
+        "MTIME_AND_DIGEST",
+        "MTIME_AND_DIGEST_INPUT",
+        "MTIME_OR_DIGEST",
+        "NEWER",
+    ];
     let expected: Vec<_> = [
         numbered("POLICY", &policies),
         numbered("STAT", &["UNKNOWN", "MISSING", "PRESENT", "UNREADABLE"]),

@@ -7,3 +7,6 @@ mod c;
 mod declared;
 mod header;
 mod layout;
+mod nulls;
+mod panics;
+mod programs;
