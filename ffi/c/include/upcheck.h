@@ -170,7 +170,7 @@ typedef struct upcheck_description {
   size_t n_validations;
   upcheck_str command;             /* compared with the one on record; empty: commands are not compared       */
   const upcheck_str *values;       /* n_values pairs of a name and a value that it depends on beside files    */
-  size_t n_values;
+  size_t n_values;                 /* no name has a NUL in it                                                  */
   const upcheck_str *globs;        /* patterns whose matches are inputs; UTF-8                                */
   size_t n_globs;
   upcheck_str depfile;             /* where its command says, in make's format, what it has read              */
@@ -179,6 +179,7 @@ typedef struct upcheck_description {
   uint32_t flags;                  /* UPCHECK_PHONY                                                           */
   int32_t policy;                  /* UPCHECK_POLICY_...                                                      */
 } upcheck_description;
+/* Adds a target. *target, which may be NULL, receives it. */
 UPCHECK_API UPCHECK_CHECKED upcheck_status
 upcheck_graph_add_target(upcheck_graph *graph, const upcheck_description *description, upcheck_target *target,
                          upcheck_error **error);
@@ -220,7 +221,8 @@ upcheck_graph_set_values(upcheck_graph *graph, const upcheck_str *values, size_t
 
 /* Reads a ninja build directory, the graph's, into a graph that is still empty. Such a graph is not added to, and has no
  * records: ninja keeps its own. The first check is about the manifest and the logs as they were when they were
- * loaded, and each later one reads again what changed; files and targets are numbered anew then. */
+ * loaded, and each later one reads again what changed; files and targets are numbered anew then, unless the check fails.
+ * Requests of such a check are numbers from before it. */
 typedef struct upcheck_ninja_options {
   size_t struct_size;
   upcheck_str manifest;      /* empty: build.ninja                                                            */
@@ -298,7 +300,7 @@ UPCHECK_API void upcheck_cancel_free(upcheck_cancel *cancel);
 typedef struct upcheck_check_options {
   size_t struct_size;
   uint32_t flags;               /* UPCHECK_BY_TIMES                                                           */
-  uint32_t threads;             /* the most to use; 0: as many as help                                        */
+  uint32_t threads;             /* the most to use; 0: as many as help. Ninja's graphs: see upcheck_ninja_options */
   const upcheck_file *requests; /* the files asked about, with all that they need; NULL: all targets, or what the graph
                                    names as its defaults */
   size_t n_requests;
@@ -400,7 +402,8 @@ UPCHECK_API size_t upcheck_report_explain_cause(const upcheck_report *report, co
                                                 char *buffer, size_t capacity);
 
 /* What would go stale if these files changed, appeared or disappeared? The targets with a command, the nearest first. Paths
- * are relative to the graph's directory, or absolute. `records` may be NULL. */
+ * are relative to the graph's directory, or absolute. `records` may be NULL. The graph may gain files, and one of ninja's
+ * new numbers, as by a check. */
 typedef struct upcheck_affected upcheck_affected;
 UPCHECK_API UPCHECK_CHECKED upcheck_status
 upcheck_affected_by(upcheck_graph *graph, const upcheck_records *records, const upcheck_str *files, size_t n_files,

@@ -85,8 +85,8 @@ fn functions_have_the_same_parameters_on_both_sides() {
 
 #[test]
 fn every_function_has_a_comment_or_stands_right_behind_one_of_its_kind() {
-    // A declaration is told of by the comment above it or at its end, or by that of a kindred one right before it. What a
-    // free function does is said on top, for all of them.
+    // A function is told of above it, or above the struct that it takes, or at the end of its line, or with a kindred one right
+    // before it. What a free function does is said on top, for all of them.
     let header = header();
     let (_, declarations) = header.text.split_once("extern \"C\" {").expect("declarations");
     let is_directive = |line: &&str| line.starts_with('#');
@@ -97,7 +97,7 @@ fn every_function_has_a_comment_or_stands_right_behind_one_of_its_kind() {
     let mut was_told = false;
     for block in blocks {
         let (declaration, rest) = block.split_once(';').expect("the end of a declaration");
-        let is_above = before.trim_end().ends_with("*/") && before.contains("\n/*");
+        let is_above = before.contains("\n/*");
         let is_beside = rest.lines().next().is_some_and(|line| line.contains("/*"));
         let is_adjacent = was_told && before.split_once(';').is_some_and(|(_, rest)| rest.trim().is_empty());
         let is_free = declaration.contains("_free(");
