@@ -1,12 +1,14 @@
 //! The same question put to ninja and to upcheck, and both answers in one form.
 
 use crate::space::Space;
+use crate::through_c;
 use crate::tools::Ninja;
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 use upcheck::collect::{Disk, os_disk};
-use upcheck::{IoCounts, Meta, Report, RootCause, Settled, Stat, Verdict, Visit};
+use upcheck::{FileId, IoCounts, Meta, Report, RootCause, Settled, Stat, Verdict, Visit};
+use upcheck_capi::upcheck_ninja_options;
 use upcheck_ninja::{Build, Error, Images, LastCheck, Opened, Options, Saved, Summary, dry_run};
 
 /// What is to be done about a build directory.
@@ -341,7 +343,104 @@ pub fn compare(space: &Space, version: Ninja, question: &Question) {
         "ninja {} and upcheck differ on {question:?}\n--- ninja\n{theirs:?}\n--- upcheck\n{ours:?}\n--- {manifest}",
         version.number()
     );
+    through_c(space, version, question);
     assert!(space.entries() == before, "upcheck touched the tree");
+}
+
+/// Asks Rust and C, past what stops ninja, and checks that the answers are the same to the last piece of evidence.
+///
+/// # Panics
+/// When they are not.
+pub fn through_c(space: &Space, version: Ninja, question: &Question) {
+    let (rust, requests) = in_rust(space, version, question);
+    let kept = space.images().join("c");
+    for (images, times) in [("", 1), (kept.to_str().expect("a path in UTF-8"), 2)] {
+        for time in 0..times {
+            let c = in_c(space, version, question, &requests, images.as_bytes());
+            for (n_before, c) in c.into_iter().enumerate() {
+                match (&rust, &c) {
+                    (Ok(rust), Ok(c)) => assert_eq!(
+                        c.compared_with(rust, !images.is_empty()),
+                        *rust,
+                        "C and Rust differ on {question:?}, image {images:?}, load {time}, check {n_before}"
+                    ),
+                    (Err(rust), Err(c)) => assert_eq!(c.message, *rust, "{question:?}"),
+                    _ => panic!("C and Rust differ on {question:?}\n--- Rust\n{rust:#?}\n--- C\n{c:#?}"),
+                }
+            }
+        }
+    }
+}
+
+/// The answer of Rust, and the paths that were asked about.
+fn in_rust(
+    space: &Space,
+    version: Ninja,
+    question: &Question,
+) -> (Result<through_c::Answer, String>, Option<Vec<Vec<u8>>>) {
+    let disk = os_disk(space.path()).expect("the space is there");
+    let mut options = Options { version: Some(version.rules()), ..Options::default() };
+    if let Some(file) = &question.file {
+        options.manifest = file.clone().into_bytes();
+    }
+    let mut paths = None;
+    let mut ask = || -> Result<through_c::Answer, Error> {
+        let mut build = Build::load(&disk, &options)?;
+        let requests = if question.targets.is_empty() {
+            build.default_requests()?
+        } else {
+            let targets = question.targets.iter().map(|target| build.resolve(target.as_bytes()));
+            targets.collect::<Result<Vec<_>, _>>()?
+        };
+        if !question.targets.is_empty() {
+            let path = |&file: &FileId| build.graph().files.path(file).to_vec();
+            paths = Some(requests.iter().map(path).collect());
+        }
+        build.describe(&disk, &requests)?;
+        let snapshot = build.collect(&disk);
+        let decision = build.decide(&snapshot, &requests)?;
+        let report = build.report(&decision);
+        let mut verdicts = vec![None; build.graph().n_targets()];
+        for &target in decision.judged() {
+            verdicts[target.index()] = Some(decision.verdict(target));
+        }
+        Ok(through_c::Answer::of_rust(build.graph(), &report, &verdicts, &snapshot))
+    };
+    let answer = ask().map_err(|error| error.to_string());
+    (answer, paths)
+}
+
+/// The answers of two checks of one graph through C. None, if there is nothing that C could be asked about.
+fn in_c(
+    space: &Space,
+    version: Ninja,
+    question: &Question,
+    requests: &Option<Vec<Vec<u8>>>,
+    images: &[u8],
+) -> Vec<Result<through_c::Answer, through_c::Failed>> {
+    let graph = through_c::CGraph::new(space.path().as_os_str().as_encoded_bytes()).expect("a graph");
+    let manifest = question.file.as_deref().unwrap_or_default().as_bytes();
+    let rules = version.number().trim_start_matches("1.").parse().expect("a number");
+    let options = upcheck_ninja_options {
+        struct_size: size_of::<upcheck_ninja_options>(),
+        manifest: through_c::text(manifest),
+        version: rules,
+        threads: 0,
+        image_folder: through_c::text(images),
+    };
+    if let Err(failed) = graph.load_ninja(&options) {
+        return vec![Err(failed)];
+    }
+    if !question.targets.is_empty() && requests.is_none() {
+        return Vec::new();
+    }
+    let mut answers = Vec::new();
+    for _ in 0..2 {
+        let requests: Option<Vec<u32>> =
+            requests.as_ref().map(|paths| paths.iter().map(|path| graph.find(path)).collect());
+        answers.push(graph.answer(None, requests.as_deref(), 0));
+    }
+    answers
 }
 
 /// The same commands, or both an error.

@@ -4,4 +4,5 @@ pub mod aloud;
 pub mod answer;
 pub mod schemas;
 pub mod space;
+pub mod through_c;
 pub mod tools;
