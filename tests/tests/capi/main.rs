@@ -4,9 +4,12 @@
 #![allow(unsafe_code, reason = "what is tested is called as from C; each block names the fact it relies on")]
 
 mod c;
+mod choices;
 mod declared;
 mod header;
 mod layout;
 mod nulls;
 mod panics;
 mod programs;
+mod replay;
+mod sequences;

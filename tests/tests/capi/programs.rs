@@ -138,7 +138,7 @@ fn whoever_watches_sees_what_is_wrong() {
         let source = sources().join("control.c");
         for link in Link::BOTH {
             let program = program(&source, watch.flags(), link, built.path());
-            let mut go = |wrong: &str| run(watch.command(&program, built.path()).arg(wrong));
+            let go = |wrong: &str| run(watch.command(&program, built.path()).arg(wrong));
             let right = go("nothing");
             assert!(right.status.success(), "{watch:?}: {}", text(&right));
             for wrong in wrongs {
