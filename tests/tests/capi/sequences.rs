@@ -83,7 +83,8 @@ struct Machine<'a> {
     reports: Vec<OneReport>,
     graphs: Vec<OneGraph>,
     records: Vec<(CRecords, String)>,
-    builds: Vec<CBuild>,
+    /// Each with the handles that it began with, which may be gone.
+    builds: Vec<(CBuild, *mut upcheck_graph, *mut upcheck_records)>,
     counts: &'a Counts,
     log: Vec<String>,
     clock: i64,
@@ -109,7 +110,31 @@ impl<'a> Machine<'a> {
             machine.space.write_at(path, "1", OLD);
         }
         machine.new_graph();
+        if machine.choices.below(4) != 0 {
+            machine.start();
+        }
         machine
+    }
+
+    /// Something to build, and a store.
+    fn start(&mut self) {
+        let json = r#"{"version": 1, "targets": [
+            {"outputs": ["o1"], "inputs": ["a", "h"], "command": "one"},
+            {"outputs": ["o2"], "inputs": ["o1", "c.c"], "command": "two", "globs": ["g/*.c"]},
+            {"outputs": ["o3"], "order_only": ["o2"], "inputs": ["b"], "command": "three", "vars": {"X": "1"}},
+            {"name": "check", "inputs": ["o2", "o3"], "command": "test"}]}"#;
+        self.add_json(0, json);
+        let folder = self.base.join("s0").into_os_string().into_encoded_bytes();
+        let mut records = null_mut();
+        // SAFETY: a text and places.
+        let said = call(|error| unsafe {
+            upcheck_records_open(folder.as_ptr().cast(), folder.len(), &raw mut records, error)
+        });
+        self.said("open s0".to_owned(), &said);
+        self.records.push((CRecords(records), "s0".to_owned()));
+        for path in ["b", "h"] {
+            self.space.write_at(path, "1", OLD);
+        }
     }
 
     fn run(&mut self) {
@@ -403,6 +428,10 @@ impl<'a> Machine<'a> {
             "",
             r#"{"version": 1, "targets": [{"outputs": ["m"], "phony": true, "inputs": ["o1"]}], "defaults": ["m"]}"#,
         ]);
+        self.add_json(at, json);
+    }
+
+    fn add_json(&mut self, at: usize, json: &str) {
         let graph = self.graphs[at].graph.0;
         // SAFETY: the graph is there, and so are the texts.
         let said = call(|error| unsafe {
@@ -504,7 +533,7 @@ impl<'a> Machine<'a> {
         let at = self.graph();
         let Some(records) = self.some_records() else { return };
         let n_targets = self.n_targets(at);
-        let n = self.choices.below(4);
+        let n = 1 + self.choices.below(2);
         let targets: Vec<u32> = (0..n).map(|_| self.number(n_targets)).collect();
         let (graph, records) = (self.graphs[at].graph.0, self.records[records].0.0);
         let untouched = null_mut::<u64>().wrapping_add(7).cast();
@@ -522,7 +551,7 @@ impl<'a> Machine<'a> {
         if self.builds.len() == 3 {
             self.builds.remove(0);
         }
-        self.builds.push(CBuild(build));
+        self.builds.push((CBuild(build), graph, records));
         // Commands run now, or do not.
         if self.choices.one_in(3) {
             return;
@@ -537,22 +566,39 @@ impl<'a> Machine<'a> {
                 }
             }
         }
+        if self.choices.one_in(4) {
+            self.edit();
+        }
+        if !self.choices.one_in(3) {
+            self.commit_build(self.builds.len() - 1);
+        }
     }
 
     fn commit(&mut self) {
         if self.builds.is_empty() {
             return;
         }
-        let at = self.graph();
-        let Some(records) = self.some_records() else { return };
         let build = self.choices.below(self.builds.len());
+        self.commit_build(build);
+    }
+
+    fn commit_build(&mut self, build: usize) {
+        let (mut at, Some(mut records)) = (self.graph(), self.some_records()) else { return };
         let flags = self.choices.of(&[0, 0, UPCHECK_MADE_IN_ORDER, 0, 2]);
+        let (ref handle, its_graph, its_records) = self.builds[build];
+        let build = handle.0;
+        // Mostly with what it began with, if that is still there.
+        if !self.choices.one_in(5) {
+            at = self.graphs.iter().position(|one| one.graph.0 == its_graph).unwrap_or(at);
+            records = self.records.iter().position(|(one, _)| one.0 == its_records).unwrap_or(records);
+        }
         let (graph, records) = (self.graphs[at].graph.0, self.records[records].0.0);
-        let build = self.builds[build].0;
         // SAFETY: the handles are there.
         let said = call(|error| unsafe { upcheck_commit(graph, records, build, flags, error) });
         self.said(format!("graph {at}: commit, flags {flags}"), &said);
-        count(&self.counts.commits);
+        if said.is_ok() {
+            count(&self.counts.commits);
+        }
         // SAFETY: the build is there.
         let doubts = unsafe { array(|n, stride| upcheck_build_doubts(build, n, stride)) };
         let (n_targets, n_files) = (self.n_targets(at), self.n_files(at));
