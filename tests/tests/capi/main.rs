@@ -6,6 +6,7 @@
 mod c;
 mod choices;
 mod declared;
+mod described;
 mod header;
 mod layout;
 mod nulls;
