@@ -343,7 +343,8 @@ enum { /* verdicts; 0 only where all is well */
 };
 /* One byte for each target of the graph, by number. */
 UPCHECK_API const uint8_t *upcheck_report_verdicts(const upcheck_report *report, size_t *n);
-/* The stale and pending targets that have something to run, those before others that the others are made from. */
+/* The stale and pending targets, those before others that the others are made from. All have something to run, but for phony
+ * ones with an obstacle of their own, for instance an input that is not there. */
 UPCHECK_API const upcheck_target *upcheck_report_stale(const upcheck_report *report, size_t *n);
 
 enum { /* reasons: 0 is none */
@@ -355,7 +356,7 @@ enum { /* reasons: 0 is none */
   UPCHECK_INPUTS_DIFFER = 5,    /* file: the first output; seen, expected: how many came and went                  */
   UPCHECK_COMMAND_CHANGED = 6,  /* file: the output; seen, expected: the hashes                                    */
   UPCHECK_NEVER_BUILT = 7,      /* file: the output                                                                */
-  UPCHECK_DEPS_UNKNOWN = 8,     /* file: the output, or the dyndep file                                            */
+  UPCHECK_DEPS_UNKNOWN = 8,     /* file: the output, or the dyndep file; upstream: what makes that, if it is stale */
   UPCHECK_DEPS_OUTDATED = 9,    /* file: the output; seen, expected: its time, and the one on record               */
   UPCHECK_OUTPUT_CHANGED = 10,  /* file: the output; seen, expected: its time now and on record                    */
   UPCHECK_UPSTREAM_STALE = 11,  /* file: the input, against: UPCHECK_NONE; upstream: the target that makes it      */

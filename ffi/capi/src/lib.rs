@@ -52,6 +52,19 @@ pub use texts::*;
 
 use std::ffi::c_char;
 
+/// What the header promises of threads: no handle belongs to one, and many may use what they only read.
+const _: fn() = || {
+    fn is_for_threads<T: Send + Sync>() {}
+    is_for_threads::<upcheck_graph>();
+    is_for_threads::<upcheck_records>();
+    is_for_threads::<upcheck_report>();
+    is_for_threads::<upcheck_build>();
+    is_for_threads::<upcheck_cancel>();
+    is_for_threads::<upcheck_affected>();
+    is_for_threads::<upcheck_snapshot>();
+    is_for_threads::<upcheck_error>();
+};
+
 /// The version of the library: major, minor and patch in 8, 12 and 12 bits.
 #[unsafe(no_mangle)]
 pub extern "C" fn upcheck_version() -> u32 {

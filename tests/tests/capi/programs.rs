@@ -125,6 +125,21 @@ fn programs_run_without_an_error_or_a_leak_under_valgrind() {
 }
 
 #[test]
+fn random_sequences_run_without_an_error_or_a_leak_under_valgrind() {
+    if !Watch::Valgrind.is_there() {
+        return;
+    }
+    // This program itself, with the functions linked into it. The test harness keeps something to its end.
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"]);
+    valgrind.arg("--show-leak-kinds=definite,indirect").arg(std::env::current_exe().expect("a running test"));
+    valgrind.args(["--test-threads", "1", "sequences::", "described::"]).env("RUST_BACKTRACE", "0");
+    let n_cases = std::env::var("UPCHECK_VALGRIND_CASES").unwrap_or_else(|_| "10".to_owned());
+    let printed = succeeded(valgrind.env("UPCHECK_CASES", n_cases));
+    assert!(printed.contains("2 passed"), "{printed}");
+}
+
+#[test]
 fn whoever_watches_sees_what_is_wrong() {
     for (watch, wrongs) in [
         (Watch::Addresses, &["overflow", "undefined", "leak"][..]),

@@ -227,6 +227,10 @@ impl<'a> Machine<'a> {
     fn edit(&mut self) {
         let path = self.choices.of(&["a", "b", "c.c", "d.c", "h", "g/x.c", "g/y.c", "o1", "o2", "o3", "d/o4", "dep.d"]);
         self.clock += S;
+        // Somebody has made a store of that name.
+        if self.space.path().join(path).is_dir() {
+            return;
+        }
         let what = self.choices.below(5);
         match what {
             0 => self.space.write_at(path, format!("{}", self.choices.below(3)), self.clock),

@@ -68,6 +68,21 @@ static void *reading(void *given) {
   return NULL;
 }
 
+/* Graphs of their own, and records that all of them only read. */
+static const upcheck_records *common;
+
+static void *with_common_records(void *given) {
+  int number = *(int *)given;
+  upcheck_graph *graph = chain(number);
+  for (int round = 0; round < N_ROUNDS; round++) {
+    upcheck_report *report = checked(graph, common);
+    EXPECT(n_stale(report) == N_TARGETS && reason_of(report, 0) != UPCHECK_FRESH);
+    upcheck_report_free(report);
+  }
+  upcheck_graph_free(graph);
+  return NULL;
+}
+
 static void *checking(void *given) {
   upcheck_graph *graph = given;
   return checked(graph, NULL);
@@ -131,6 +146,15 @@ int main(int argc, char **argv) {
     EXPECT(pthread_create(&threads[at], NULL, with_a_graph_of_its_own, &numbers[at]) == 0);
   }
   for (int at = 0; at < N_THREADS; at++) EXPECT(pthread_join(threads[at], NULL) == 0);
+
+  upcheck_records *records = NULL;
+  OK(upcheck_records_read("store", 5, &records, &error));
+  common = records;
+  for (int at = 0; at < N_THREADS; at++) {
+    EXPECT(pthread_create(&threads[at], NULL, with_common_records, &numbers[at]) == 0);
+  }
+  for (int at = 0; at < N_THREADS; at++) EXPECT(pthread_join(threads[at], NULL) == 0);
+  upcheck_records_free(records);
 
   struct shared shared;
   upcheck_graph *graph = chain(1);
