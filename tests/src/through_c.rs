@@ -89,14 +89,14 @@ handle!(
     upcheck_build_free
 );
 
-/// An array that the library hands out. What it says of its length and stride is believed.
+/// A copy of an array that the library hands out. What it says of its length and stride is believed.
+///
+/// # Panics
+/// Where it hands out no pointer.
 ///
 /// # Safety
-/// `array` hands out an array of these that outlives `'a`.
-pub unsafe fn array<'a, T: Copy>(array: impl FnOnce(*mut usize, *mut usize) -> *const T) -> Vec<T>
-where
-    T: 'a,
-{
+/// `array` hands out an array of these that is still there when it returns.
+pub unsafe fn array<T: Copy>(array: impl FnOnce(*mut usize, *mut usize) -> *const T) -> Vec<T> {
     let (mut n, mut stride) = (usize::MAX, size_of::<T>());
     let first = array(&raw mut n, &raw mut stride);
     assert!(!first.is_null() && stride >= size_of::<T>());

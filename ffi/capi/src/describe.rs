@@ -97,10 +97,7 @@ pub(crate) type Pair<'a> = (&'a [u8], &'a [u8]);
 ///
 /// # Safety
 /// As [`strings`], for `2 * n` texts.
-pub(crate) unsafe fn pairs<'a>(
-    texts: *const upcheck_str,
-    n: usize,
-) -> Result<Vec<Pair<'a>>, Failure> {
+pub(crate) unsafe fn pairs<'a>(texts: *const upcheck_str, n: usize) -> Result<Vec<Pair<'a>>, Failure> {
     let all = n.checked_mul(2).ok_or_else(|| too_many("values"))?;
     // SAFETY: see above.
     let texts = unsafe { strings(texts, all, "values") }?;

@@ -191,9 +191,8 @@ pub unsafe extern "C" fn upcheck_graph_add_paths(
             return Err(Failure::invalid("borrowed paths are distinct ones"));
         }
         // SAFETY: the caller's handle and arrays.
-        let (mut graph, rows) = unsafe {
-            (Taken::new(graph)?, crate::texts::upcheck_texts { bytes, ends }.rows(n, "paths")?)
-        };
+        let (mut graph, rows) =
+            unsafe { (Taken::new(graph)?, crate::texts::upcheck_texts { bytes, ends }.rows(n, "paths")?) };
         if rows.ends().len() != n {
             return Err(Failure::null("the ends of the paths"));
         }

@@ -69,9 +69,8 @@ pub unsafe extern "C" fn upcheck_collect(
     call(error, || {
         need_place(snapshot, "snapshot")?;
         // SAFETY: the caller's texts.
-        let (directory, rows) = unsafe {
-            (text(directory, len, "directory")?, upcheck_texts { bytes, ends }.rows(n, "paths")?)
-        };
+        let (directory, rows) =
+            unsafe { (text(directory, len, "directory")?, upcheck_texts { bytes, ends }.rows(n, "paths")?) };
         if rows.ends().len() != n {
             return Err(Failure::null("the ends of the paths"));
         }

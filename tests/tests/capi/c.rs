@@ -2,11 +2,19 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use upcheck_tests::tools::{c_include, c_library, root};
+use std::sync::OnceLock;
+use upcheck_tests::tools::{c_include, c_library, root, run_tool};
 
 /// Where the C sources of this suite are.
 pub(crate) fn sources() -> PathBuf {
     root().join("tests/tests/capi")
+}
+
+/// A compiler for C, installed first if need be.
+pub(crate) fn gcc() -> Command {
+    static TOOLS: OnceLock<PathBuf> = OnceLock::new();
+    TOOLS.get_or_init(|| run_tool("get-build-tools", ""));
+    Command::new("gcc")
 }
 
 /// How a program gets at the library.
@@ -25,7 +33,7 @@ pub(crate) fn program(source: &Path, flags: &[&str], link: Link, folder: &Path) 
     let name = source.file_stem().expect("a source has a name").to_string_lossy();
     let program = folder.join(format!("{name}-{link:?}{}", flags.join("").replace(['/', ' '], "")));
     let library = c_library();
-    let mut gcc = Command::new("gcc");
+    let mut gcc = gcc();
     gcc.args(["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g"]).args(flags);
     gcc.arg("-I").arg(c_include()).arg("-I").arg(sources());
     gcc.arg(source).arg("-o").arg(&program);

@@ -18,7 +18,22 @@ const S: i64 = 1_000_000_000;
 const OLD: i64 = 1_600_000_000 * S;
 
 const PATHS: [&str; 16] = [
-    "a", "b", "c.c", "g/x.c", "g/y.c", "g/z.h", "deep/er/h", "o1", "o2", "o3", "out/o4", "out/o5", "o6", "p1", "p2", "../q",
+    "a",
+    "b",
+    "c.c",
+    "g/x.c",
+    "g/y.c",
+    "g/z.h",
+    "deep/er/h",
+    "o1",
+    "o2",
+    "o3",
+    "out/o4",
+    "out/o5",
+    "o6",
+    "p1",
+    "p2",
+    "../q",
 ];
 
 /// A project on a disk.
@@ -118,7 +133,8 @@ impl World {
                 })
                 .expect("paths");
                 // SAFETY: the graph is there.
-                call(|error| unsafe { upcheck_graph_set_policy(graph.0, self.policy, error) }).expect("a policy");
+                call(|error| unsafe { upcheck_graph_set_policy(graph.0, self.policy, error) })
+                    .expect("a policy");
                 let phony: Vec<u32> = self.targets.iter().map(|target| u32::from(target.phony)).collect();
                 if is_bulk {
                     let (said, _) = add_many_through_c(&graph, &self.targets, &self.numbers, &phony);
@@ -143,7 +159,11 @@ fn run(choices: &mut Choices) -> usize {
     let base_bytes = base.as_os_str().as_encoded_bytes();
     for path in PATHS {
         if !choices.one_in(5) {
-            space.write_at(&format!("base/{path}"), "1", OLD + i64::try_from(choices.below(4)).expect("few") * S);
+            space.write_at(
+                &format!("base/{path}"),
+                "1",
+                OLD + i64::try_from(choices.below(4)).expect("few") * S,
+            );
         }
     }
     space.write_at("base/dep.d", "x: b ../a g/z.h\n", OLD);
@@ -195,7 +215,10 @@ fn run(choices: &mut Choices) -> usize {
                     flags,
                 );
                 let c = c.map_err(|failed| failed.message);
-                assert_eq!(c, rust, "round {round}, {way}, records: {with_records}, flags {flags}: {world:#?}");
+                assert_eq!(
+                    c, rust,
+                    "round {round}, {way}, records: {with_records}, flags {flags}: {world:#?}"
+                );
             }
         }
         if round == 2 {
@@ -258,7 +281,8 @@ fn run(choices: &mut Choices) -> usize {
 #[test]
 fn all_ways_to_describe_a_graph_have_the_answers_of_rust() {
     let n_cases = cases(150);
-    let config = Config { cases: n_cases, failure_persistence: None, max_shrink_iters: 1000, ..Config::default() };
+    let config =
+        Config { cases: n_cases, failure_persistence: None, max_shrink_iters: 1000, ..Config::default() };
     let numbers = proptest::collection::vec(proptest::num::u16::ANY, 10..250);
     let n_stale = std::sync::atomic::AtomicUsize::new(0);
     let result = TestRunner::new(config).run(&numbers, |numbers| {

@@ -1,6 +1,6 @@
 //! The header: every compiler takes it without a word, and it declares what the library has.
 
-use crate::c::{said_nothing, sources, succeeded};
+use crate::c::{gcc, said_nothing, sources, succeeded};
 use crate::declared::{exported, header};
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -27,6 +27,7 @@ fn every_compiler_takes_the_header_in_every_language_without_a_word() {
         format!("{header}{others}{body}"),
         format!("{others}{header}{body}"),
     ];
+    drop(gcc());
     for (compiler, is_cpp) in COMPILERS {
         if Command::new(compiler).arg("--version").output().is_err() {
             not_tested(&format!("the header with {compiler}, which is not on this machine"));

@@ -1,6 +1,6 @@
 //! Structs and numbers are the same in C and in Rust.
 
-use crate::c::succeeded;
+use crate::c::{gcc, succeeded};
 use crate::declared::header;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
@@ -62,7 +62,7 @@ fn printed(body: &str) -> Vec<Vec<String>> {
     let (source, program) = (folder.path().join("print.c"), folder.path().join("print"));
     let text = format!("#include <stdio.h>\n#include <upcheck.h>\nint main(void) {{\n{body}return 0;\n}}\n");
     fs::write(&source, text).expect("a source");
-    let mut gcc = Command::new("gcc");
+    let mut gcc = gcc();
     succeeded(gcc.arg("-std=c11").arg("-I").arg(c_include()).arg(&source).arg("-o").arg(&program));
     let lines = succeeded(&mut Command::new(program));
     lines.lines().map(|line| line.split(' ').map(str::to_owned).collect()).collect()

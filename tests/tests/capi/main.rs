@@ -9,6 +9,7 @@ mod declared;
 mod described;
 mod header;
 mod layout;
+mod ninjas;
 mod nulls;
 mod panics;
 mod programs;

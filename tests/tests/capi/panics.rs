@@ -76,8 +76,8 @@ type Call = fn(&Handles, *mut *mut upcheck_error) -> Status;
 
 /// Every call that takes a graph as non-const.
 #[rustfmt::skip]
+#[allow(clippy::undocumented_unsafe_blocks, reason = "for all: handles are there, and so is what pointers lead to")]
 const WITH_GRAPH: &[(&str, Call)] = &[
-    // SAFETY, for all: the handles are there, and so is what pointers lead to.
     ("add_paths", |all, error| unsafe { upcheck_graph_add_paths(all.graph, c"a".as_ptr(), &1, 1, 0, null_mut(), null_mut(), error) }),
     ("add_path", |all, error| unsafe { upcheck_graph_add_path(all.graph, c"a".as_ptr(), 1, &mut 0, error) }),
     ("add_target", |all, error| unsafe { upcheck_graph_add_target(all.graph, &std::mem::zeroed(), null_mut(), error) }),
@@ -96,6 +96,7 @@ const WITH_GRAPH: &[(&str, Call)] = &[
 
 /// Every call that takes records as non-const, and no graph.
 #[rustfmt::skip]
+#[allow(clippy::undocumented_unsafe_blocks, reason = "for all: handles are there, and so is what pointers lead to")]
 const WITH_RECORDS: &[(&str, Call)] = &[
     ("refresh", |all, error| unsafe { upcheck_records_refresh(all.records, error) }),
     ("forget", |all, error| unsafe { upcheck_records_forget(all.records, null(), 0, error) }),

@@ -71,9 +71,9 @@ impl Call {
                 project.set_values(values.iter().cloned().collect::<BTreeMap<_, _>>());
                 Ok(())
             }
-            Self::Json(json) => ::upcheck_graph::read_slice(json, "j", project)
-                .map(|_| ())
-                .map_err(|error| error.to_string()),
+            Self::Json(json) => {
+                ::upcheck_graph::read_slice(json, "j", project).map(|_| ()).map_err(|error| error.to_string())
+            }
         }
     }
 }
@@ -84,8 +84,8 @@ impl Target {
         let mut files = |paths: &[Vec<u8>]| -> Vec<FileId> {
             paths.iter().map(|path| project.file(path).expect("a path that was taken before")).collect()
         };
-        let lists =
-            [&self.outputs, &self.inputs, &self.implicit, &self.order_only, &self.validations].map(|paths| files(paths));
+        let lists = [&self.outputs, &self.inputs, &self.implicit, &self.order_only, &self.validations]
+            .map(|paths| files(paths));
         let values: Vec<(&[u8], &[u8])> =
             self.values.iter().map(|(name, value)| (&name[..], &value[..])).collect();
         let globs: Vec<&str> = self.globs.iter().map(String::as_str).collect();

@@ -41,12 +41,12 @@ const S: i64 = 1_000_000_000;
 const OLD: i64 = 1_600_000_000 * S;
 
 /// Paths that are as they should be.
-const PATHS: [&[u8]; 14] =
-    [b"a", b"b", b"c.c", b"d.c", b"h", b"g/x.c", b"g/y.c", b"o1", b"o2", b"o3", b"d/o4", b"p", b"g", b"q\xff"];
-/// And other ones.
-const ODD_PATHS: [&[u8]; 12] = [
-    b"./a", b"g/../b", b"a//b", b"/nowhere/x", b"", b"n\0l", b".", b"..", b"/", b"a/", b"../a", b"o1/under",
+const PATHS: [&[u8]; 14] = [
+    b"a", b"b", b"c.c", b"d.c", b"h", b"g/x.c", b"g/y.c", b"o1", b"o2", b"o3", b"d/o4", b"p", b"g", b"q\xff",
 ];
+/// And other ones.
+const ODD_PATHS: [&[u8]; 12] =
+    [b"./a", b"g/../b", b"a//b", b"/nowhere/x", b"", b"n\0l", b".", b"..", b"/", b"a/", b"../a", b"o1/under"];
 
 struct OneGraph {
     graph: CGraph,
@@ -225,7 +225,9 @@ impl<'a> Machine<'a> {
     }
 
     fn edit(&mut self) {
-        let path = self.choices.of(&["a", "b", "c.c", "d.c", "h", "g/x.c", "g/y.c", "o1", "o2", "o3", "d/o4", "dep.d"]);
+        let path = self
+            .choices
+            .of(&["a", "b", "c.c", "d.c", "h", "g/x.c", "g/y.c", "o1", "o2", "o3", "d/o4", "dep.d"]);
         self.clock += S;
         // Somebody has made a store of that name.
         if self.space.path().join(path).is_dir() {
@@ -337,7 +339,8 @@ impl<'a> Machine<'a> {
         };
         target.command = self.choices.of(&[&b"make"[..], b"", b"cc -c", b"with\0nul"]).to_vec();
         if self.choices.one_in(6) {
-            target.depfile = self.choices.of(&[&b"dep.d"[..], b"g/../dep.d", b"nowhere.d", b"g", b"a\0b"]).to_vec();
+            target.depfile =
+                self.choices.of(&[&b"dep.d"[..], b"g/../dep.d", b"nowhere.d", b"g", b"a\0b"]).to_vec();
             target.directory = self.choices.of(&[&b""[..], b"g", b".", b"x\0"]).to_vec();
             is_fine &= !target.depfile.contains(&0) && !target.directory.contains(&0);
         }
@@ -489,9 +492,8 @@ impl<'a> Machine<'a> {
             (0..n).map(|_| self.number(n_files)).collect()
         });
         let flags = self.choices.of(&[0, 0, 0, UPCHECK_BY_TIMES, 0, 0, 0, 0, 2]);
-        let paths: Option<Vec<Vec<u8>>> = requests
-            .as_ref()
-            .map(|files| files.iter().map(|&file| self.bytes_of(at, file)).collect());
+        let paths: Option<Vec<Vec<u8>>> =
+            requests.as_ref().map(|files| files.iter().map(|&file| self.bytes_of(at, file)).collect());
         // SAFETY: zeros are a value of it.
         let mut options: upcheck_check_options = unsafe { std::mem::zeroed() };
         options.struct_size = size_of::<upcheck_check_options>();
@@ -506,8 +508,8 @@ impl<'a> Machine<'a> {
         let noted = answer.as_ref().map(|_| ()).map_err(Clone::clone);
         self.said(format!("graph {at}: check {paths:?} flags {flags} records {records:?}"), &noted);
         count(&self.counts.checks);
-        let is_fine = flags <= UPCHECK_BY_TIMES
-            && requests.iter().flatten().all(|&file| (file as usize) < n_files);
+        let is_fine =
+            flags <= UPCHECK_BY_TIMES && requests.iter().flatten().all(|&file| (file as usize) < n_files);
         let one = &self.graphs[at];
         if !is_fine || one.is_tainted {
             let failed = answer.expect_err("a question that is refused");
@@ -565,7 +567,11 @@ impl<'a> Machine<'a> {
             let outputs = unsafe { array(|n, _| upcheck_graph_outputs(graph, target, n)) };
             for output in outputs {
                 let path = String::from_utf8(self.bytes_of(at, output)).unwrap_or_default();
-                if !path.is_empty() && !path.starts_with(['.', '/']) && !path.contains("a/") && !self.space.path().join(&path).is_dir() {
+                if !path.is_empty()
+                    && !path.starts_with(['.', '/'])
+                    && !path.contains("a/")
+                    && !self.space.path().join(&path).is_dir()
+                {
                     let _ = std::fs::write(self.space.path().join(&path), "made");
                 }
             }
@@ -657,7 +663,11 @@ impl<'a> Machine<'a> {
             assert!(buffer[capacity..].iter().all(|&byte| byte == 0x7f), "past the end of the buffer");
             for one in &self.reports {
                 let report = one.report.0;
-                assert_eq!(array(|n, _| upcheck_report_verdicts(report, n)), one.verdicts, "a report that changed");
+                assert_eq!(
+                    array(|n, _| upcheck_report_verdicts(report, n)),
+                    one.verdicts,
+                    "a report that changed"
+                );
                 let finding = self.choices.below(20);
                 for explain in [upcheck_report_explain, upcheck_report_explain_cause] {
                     explain(report, graph, finding, buffer.as_mut_ptr().cast(), capacity);
@@ -813,7 +823,8 @@ fn no_sequence_of_calls_crashes_and_all_answers_are_those_of_rust() {
     count_panics();
     let counts = Counts::default();
     let n_cases = cases(300);
-    let config = Config { cases: n_cases, failure_persistence: None, max_shrink_iters: 2000, ..Config::default() };
+    let config =
+        Config { cases: n_cases, failure_persistence: None, max_shrink_iters: 2000, ..Config::default() };
     let numbers = proptest::collection::vec(proptest::num::u16::ANY, 20..400);
     let n_done = AtomicU64::new(0);
     let result = TestRunner::new(config).run(&numbers, |numbers| {
@@ -833,8 +844,8 @@ fn no_sequence_of_calls_crashes_and_all_answers_are_those_of_rust() {
     if let Err(error) = result {
         panic!("{error}");
     }
-    let [calls, refused, checks, commits] =
-        [&counts.calls, &counts.refused, &counts.checks, &counts.commits].map(|it| it.load(Ordering::Relaxed));
+    let [calls, refused, checks, commits] = [&counts.calls, &counts.refused, &counts.checks, &counts.commits]
+        .map(|it| it.load(Ordering::Relaxed));
     progress(&format!(
         "{n_cases} sequences: {calls} calls, of which {refused} were refused; {checks} checks, {commits} commits"
     ));
