@@ -20,7 +20,7 @@
  *             the message. Nothing is kept per thread. Outputs are written on success only, and whatever the call would
  *             have changed is as it was, but where a call says otherwise.
  * Threads     One thread at a time may use a handle, unless all that use it take it as const. No handle belongs to a
- *             thread. Exceptions are named where they are declared.
+ *             thread. Exceptions are named where they are declared. A call needs up to 256 KB of stack.
  * Panics      A bug inside the library comes back as UPCHECK_E_INTERNAL; the handles that the call took as non-const
  *             can then only be freed. The panic's message goes to standard error, as Rust programs do it, unless the
  *             program has set another hook. Apart from that the library prints nothing, never exits, reads no
