@@ -1,0 +1,88 @@
+//! Consumers that use `find_package`.
+
+use crate::installed::{CMAKES, cmake, prefix};
+use crate::{clean, dynamic, run};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use upcheck_tests::space::Space;
+use upcheck_tests::tools::{Ninja, root};
+
+/// Configures the project with these options.
+pub(crate) fn configure(space: &Space, cmake: &Path, generator: &str, options: &[String]) -> Command {
+    let mut command = clean(cmake);
+    command.arg("-S").arg(consumer()).arg("-B").arg(space.path().join("build")).args(["-G", generator]).args(options);
+    if generator == "Ninja" {
+        command.arg(format!("-DCMAKE_MAKE_PROGRAM={}", Ninja::V1_13.path().display()));
+    }
+    command
+}
+
+/// The project that finds upcheck.
+pub(crate) fn consumer() -> PathBuf {
+    root().join("tests/tests/packages/consumer")
+}
+
+/// The option by which CMake finds a tree.
+pub(crate) fn found_in(prefix: &Path) -> String {
+    format!("-DCMAKE_PREFIX_PATH={}", prefix.display())
+}
+
+/// A folder in which main.o is missing.
+pub(crate) fn asked() -> Space {
+    let space = Space::new();
+    space.write("main.c", "");
+    space
+}
+
+/// Runs the programs of a build, and checks what they say and which library they have.
+#[track_caller]
+pub(crate) fn check_programs(build: &Path, library: Option<&str>) {
+    let asked = asked();
+    let said = [("from_c", "main.o does not exist\n"), ("from_cpp", "output-missing\n")];
+    for (program, answer) in said {
+        let program = build.join(program);
+        assert_eq!(run(clean(&program).arg(asked.path())), answer);
+        let needed = dynamic(&program, "NEEDED");
+        let upcheck = needed.iter().map(String::as_str).find(|name| name.contains("upcheck"));
+        assert_eq!(upcheck, library, "{needed:?}");
+    }
+}
+
+fn check(generator: &str, kind: &str) {
+    let library = (kind == "shared").then_some("libupcheck.so.0.1");
+    for version in CMAKES {
+        let space = Space::new();
+        let options = [found_in(prefix()), format!("-DCOMPONENTS={kind};cli"), "-DVERSION=0.1".into()];
+        run(&mut configure(&space, &cmake(version), generator, &options));
+        let build = space.path().join("build");
+        run(clean(cmake(version)).arg("--build").arg(&build));
+        check_programs(&build, library);
+        assert_eq!(space.read("build/version.txt"), b"upcheck 0.1.0\n");
+        // Nothing of the place where the library was made is left in what is made with it.
+        for program in ["build/from_c", "build/from_cpp"] {
+            let expected: Vec<String> =
+                library.iter().map(|_| prefix().join("lib").display().to_string()).collect();
+            assert_eq!(dynamic(&space.path().join(program), "RUNPATH"), expected);
+        }
+    }
+}
+
+#[test]
+fn the_shared_library_is_found_and_runs_with_ninja() {
+    check("Ninja", "shared");
+}
+
+#[test]
+fn the_shared_library_is_found_and_runs_with_make() {
+    check("Unix Makefiles", "shared");
+}
+
+#[test]
+fn the_archive_is_found_and_runs_with_ninja() {
+    check("Ninja", "static");
+}
+
+#[test]
+fn the_archive_is_found_and_runs_with_make() {
+    check("Unix Makefiles", "static");
+}
