@@ -110,6 +110,22 @@ pub fn c_include() -> PathBuf {
     root().join("ffi/c/include")
 }
 
+/// The folder with `libupcheck_cxx.a`, built like the command.
+///
+/// # Panics
+/// When it does not build.
+#[must_use]
+pub fn cxx_library() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| build("upcheck-cxx", &["--lib"]))
+}
+
+/// The folder with all headers of the C++ library, `upcheck.h` among them.
+#[must_use]
+pub fn cxx_include() -> PathBuf {
+    cxx_library().join("upcheck-cxx-include")
+}
+
 fn built(package: &str, binary: &str) -> PathBuf {
     build(package, &["--bin", binary]).join(binary)
 }
