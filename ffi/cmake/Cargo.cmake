@@ -50,17 +50,26 @@ function(upcheck_native_libs result)
 endfunction()
 upcheck_native_libs(native_libs)
 
-# A target that runs cargo each time it is built; cargo knows whether there is something to do. What it made is copied to
-# where it has the name and the links of the installed tree, if it differs: what depends on it is not made anew in vain.
+# A target that runs cargo each time it is built; cargo knows whether there is something to do. What it MADE, below the
+# folder of the profile it comes FROM, is copied to where it has the name and the links of the installed tree, AS, if it
+# differs: what depends on it is not made anew in vain.
 function(upcheck_cargo name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MADE;AS" "ARGS;AFTER;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM" "ENVIRONMENT;ARGS;AFTER;MADE;AS;LINKS")
   set(commands
-    COMMAND ${cargo_environment} "${UPCHECK_CARGO}" ${arg_ARGS} --locked --target "${cargo_target}"
-      --target-dir "${UPCHECK_CARGO_TARGET_DIR}" ${arg_AFTER}
-    COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${UPCHECK_CARGO_TARGET_DIR}/${cargo_target}/${arg_MADE}" "${arg_AS}")
-  get_filename_component(folder "${arg_AS}" DIRECTORY)
-  file(MAKE_DIRECTORY "${folder}")
-  get_filename_component(file "${arg_AS}" NAME)
+    COMMAND ${cargo_environment} ${arg_ENVIRONMENT} "${UPCHECK_CARGO}" ${arg_ARGS} --locked --target "${cargo_target}"
+      --target-dir "${UPCHECK_CARGO_TARGET_DIR}" ${arg_AFTER})
+  list(LENGTH arg_MADE last)
+  math(EXPR last "${last} - 1")
+  foreach(at RANGE ${last}) # ZIP_LISTS came with CMake 3.17
+    list(GET arg_MADE ${at} made)
+    list(GET arg_AS ${at} as)
+    list(APPEND commands COMMAND "${CMAKE_COMMAND}" -E copy_if_different
+      "${UPCHECK_CARGO_TARGET_DIR}/${cargo_target}/${arg_FROM}/${made}" "${as}")
+    get_filename_component(folder "${as}" DIRECTORY)
+    file(MAKE_DIRECTORY "${folder}")
+  endforeach()
+  list(GET arg_AS 0 file)
+  get_filename_component(file "${file}" NAME)
   foreach(link IN LISTS arg_LINKS)
     list(APPEND commands COMMAND "${CMAKE_COMMAND}" -E create_symlink "${file}" "${link}")
   endforeach()
@@ -68,6 +77,6 @@ function(upcheck_cargo name)
   if(UPCHECK_INSTALL)
     set(all ALL)
   endif()
-  add_custom_target(${name} ${all} ${commands} BYPRODUCTS "${arg_AS}" ${arg_LINKS} WORKING_DIRECTORY "${root}"
+  add_custom_target(${name} ${all} ${commands} BYPRODUCTS ${arg_AS} ${arg_LINKS} WORKING_DIRECTORY "${root}"
     COMMENT "cargo builds ${file}" USES_TERMINAL VERBATIM)
 endfunction()

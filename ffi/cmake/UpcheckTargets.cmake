@@ -30,6 +30,16 @@ function(upcheck_add_archive file libs include) # [SCOPE]
     INTERFACE_UPCHECK_ONE_LIBRARY_PER_PROGRAM "libupcheck.a")
 endfunction()
 
+function(upcheck_add_cxx_archive file libs include) # [SCOPE]
+  add_library(Upcheck::upcheck_cxx STATIC IMPORTED ${ARGN})
+  _upcheck_library(Upcheck::upcheck_cxx "${file}" "${include}")
+  set_target_properties(Upcheck::upcheck_cxx PROPERTIES
+    IMPORTED_LINK_INTERFACE_LANGUAGES CXX
+    INTERFACE_COMPILE_FEATURES cxx_std_17
+    INTERFACE_LINK_LIBRARIES "${libs}"
+    INTERFACE_UPCHECK_ONE_LIBRARY_PER_PROGRAM "libupcheck_cxx.a")
+endfunction()
+
 function(upcheck_add_command file) # [SCOPE]
   add_executable(Upcheck::cli IMPORTED ${ARGN})
   set_target_properties(Upcheck::cli PROPERTIES IMPORTED_LOCATION "${file}")

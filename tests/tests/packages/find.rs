@@ -10,7 +10,13 @@ use upcheck_tests::tools::{Ninja, root};
 /// Configures the project with these options.
 pub(crate) fn configure(space: &Space, cmake: &Path, generator: &str, options: &[String]) -> Command {
     let mut command = clean(cmake);
-    command.arg("-S").arg(consumer()).arg("-B").arg(space.path().join("build")).args(["-G", generator]).args(options);
+    command
+        .arg("-S")
+        .arg(consumer())
+        .arg("-B")
+        .arg(space.path().join("build"))
+        .args(["-G", generator])
+        .args(options);
     if generator == "Ninja" {
         command.arg(format!("-DCMAKE_MAKE_PROGRAM={}", Ninja::V1_13.path().display()));
     }
@@ -37,15 +43,25 @@ pub(crate) fn asked() -> Space {
 /// Runs the programs of a build, and checks what they say and which library they have.
 #[track_caller]
 pub(crate) fn check_programs(build: &Path, library: Option<&str>) {
-    let asked = asked();
-    let said = [("from_c", "main.o does not exist\n"), ("from_cpp", "output-missing\n")];
-    for (program, answer) in said {
-        let program = build.join(program);
-        assert_eq!(run(clean(&program).arg(asked.path())), answer);
-        let needed = dynamic(&program, "NEEDED");
-        let upcheck = needed.iter().map(String::as_str).find(|name| name.contains("upcheck"));
-        assert_eq!(upcheck, library, "{needed:?}");
-    }
+    check_program(&build.join("from_c"), library);
+    check_program(&build.join("from_cpp"), library);
+    check_program(&build.join("bridged"), None);
+}
+
+/// Runs one of the programs.
+#[track_caller]
+pub(crate) fn check_program(program: &Path, library: Option<&str>) {
+    let name = program.file_name().and_then(|name| name.to_str()).expect("a name");
+    let answer = match name {
+        "from_c" => "main.o does not exist\n",
+        "from_cpp" => "output-missing\n",
+        "bridged" => "main.o does not exist\nrefused: 1\n",
+        _ => unreachable!("{name}"),
+    };
+    assert_eq!(run(clean(program).arg(asked().path())), answer);
+    let needed = dynamic(program, "NEEDED");
+    let upcheck = needed.iter().map(String::as_str).find(|name| name.contains("upcheck"));
+    assert_eq!(upcheck, library, "{needed:?}");
 }
 
 fn check(generator: &str, kind: &str) {
@@ -59,10 +75,9 @@ fn check(generator: &str, kind: &str) {
         check_programs(&build, library);
         assert_eq!(space.read("build/version.txt"), b"upcheck 0.1.0\n");
         // Nothing of the place where the library was made is left in what is made with it.
-        for program in ["build/from_c", "build/from_cpp"] {
-            let expected: Vec<String> =
-                library.iter().map(|_| prefix().join("lib").display().to_string()).collect();
-            assert_eq!(dynamic(&space.path().join(program), "RUNPATH"), expected);
+        for program in ["from_c", "from_cpp"] {
+            let paths: Vec<_> = library.iter().map(|_| prefix().join("lib").display().to_string()).collect();
+            assert_eq!(dynamic(&build.join(program), "RUNPATH"), paths);
         }
     }
 }
