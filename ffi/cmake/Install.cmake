@@ -4,7 +4,11 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Upcheck")
 set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-set(doc_dir "${CMAKE_INSTALL_DOCDIR}")
+# A name of its own in a project that has upcheck as a part; GNUInstallDirs may have been asked there before.
+set(doc_dir "${CMAKE_INSTALL_DATAROOTDIR}/doc/upcheck")
+if(is_top)
+  set(doc_dir "${CMAKE_INSTALL_DOCDIR}")
+endif()
 set(generated "${CMAKE_CURRENT_BINARY_DIR}/generated")
 
 # ---- CMake ----------------------------------------------------------------------------------------
@@ -107,4 +111,8 @@ if(CMAKE_STRIP AND NOT APPLE)
   endif()
 endif()
 
+# ---- documents, as they lie here, so that they find each other --------------------------------------
+
 install(FILES "${root}/README.md" "${root}/LICENSE-APACHE" "${root}/LICENSE-MIT" DESTINATION "${doc_dir}")
+install(DIRECTORY "${root}/docs" DESTINATION "${doc_dir}" FILES_MATCHING PATTERN "*.md" PATTERN "*.json"
+  PATTERN "performance" EXCLUDE)

@@ -2,8 +2,7 @@
 
 use crate::find::check_program;
 use crate::installed::{folder, prefix};
-use crate::{dynamic, pkg_config, run};
-use std::ffi::OsString;
+use crate::{SONAME, VERSION, dynamic, pkg_config, run};
 use std::fs;
 use std::process::Command;
 use upcheck_tests::tools::{root, run_tool};
@@ -14,7 +13,7 @@ fn cargo_c_makes_the_same_c_library() {
     prefix(); // takes the lock
     let mut path = run_tool("get-cargo-c", "0.10.24").into_os_string();
     path.push(":");
-    path.push(std::env::var_os("PATH").unwrap_or_else(OsString::new));
+    path.push(std::env::var_os("PATH").unwrap_or_default());
     let own = folder().join("own-cargo-c");
     let _ = fs::remove_dir_all(&own);
     let mut install = Command::new(env!("CARGO"));
@@ -34,16 +33,14 @@ fn cargo_c_makes_the_same_c_library() {
 
     let lib = own.join("lib");
     for name in
-        ["libupcheck.so", "libupcheck.so.0.1", "libupcheck.so.0.1.0", "libupcheck.a", "pkgconfig/upcheck.pc"]
+        ["libupcheck.so", SONAME, &format!("libupcheck.so.{VERSION}"), "libupcheck.a", "pkgconfig/upcheck.pc"]
     {
         assert!(lib.join(name).exists(), "{name}");
     }
-    assert_eq!(dynamic(&lib.join("libupcheck.so"), "SONAME"), ["libupcheck.so.0.1"]);
+    assert_eq!(dynamic(&lib.join("libupcheck.so"), "SONAME"), [SONAME]);
     let header = |prefix: &std::path::Path| fs::read(prefix.join("include/upcheck.h")).expect("a header");
     assert!(header(&own) == header(prefix()));
-    for (change, library) in
-        [(&[][..], Some("libupcheck.so.0.1")), (&[("-lupcheck", "-l:libupcheck.a")][..], None)]
-    {
+    for (change, library) in [(&[][..], Some(SONAME)), (&[("-lupcheck", "-l:libupcheck.a")][..], None)] {
         let space = pkg_config::compile(&lib, "from_c", "upcheck", change);
         check_program(&space.path().join("from_c"), library);
     }

@@ -1,7 +1,7 @@
 //! Consumers that use `find_package`.
 
 use crate::installed::{CMAKES, cmake, prefix};
-use crate::{clean, dynamic, run};
+use crate::{SONAME, VERSION, clean, dynamic, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use upcheck_tests::space::Space;
@@ -65,7 +65,7 @@ pub(crate) fn check_program(program: &Path, library: Option<&str>) {
 }
 
 fn check(generator: &str, kind: &str) {
-    let library = (kind == "shared").then_some("libupcheck.so.0.1");
+    let library = (kind == "shared").then_some(SONAME);
     for version in CMAKES {
         let space = Space::new();
         let options = [found_in(prefix()), format!("-DCOMPONENTS={kind};cli"), "-DVERSION=0.1".into()];
@@ -73,7 +73,7 @@ fn check(generator: &str, kind: &str) {
         let build = space.path().join("build");
         run(clean(cmake(version)).arg("--build").arg(&build));
         check_programs(&build, library);
-        assert_eq!(space.read("build/version.txt"), b"upcheck 0.1.0\n");
+        assert_eq!(space.read("build/version.txt"), format!("upcheck {VERSION}\n").as_bytes());
         // Nothing of the place where the library was made is left in what is made with it.
         for program in ["from_c", "from_cpp"] {
             let paths: Vec<_> = library.iter().map(|_| prefix().join("lib").display().to_string()).collect();
@@ -100,4 +100,22 @@ fn the_archive_is_found_and_runs_with_ninja() {
 #[test]
 fn the_archive_is_found_and_runs_with_make() {
     check("Unix Makefiles", "static");
+}
+
+#[test]
+fn the_libraries_are_the_same_in_all_configurations() {
+    for (version, kind) in [("3.25", "shared"), ("4", "static")] {
+        let space = Space::new();
+        let mut options = vec![found_in(prefix()), format!("-DCOMPONENTS={kind}")];
+        options.push(format!("-DCMAKE_MAKE_PROGRAM={}", Ninja::V1_13.path().display()));
+        run(&mut configure(&space, &cmake(version), "Ninja Multi-Config", &options));
+        for configuration in ["Debug", "Release"] {
+            let mut build = clean(cmake(version));
+            run(build.arg("--build").arg(space.path().join("build")).args(["--config", configuration]));
+            check_programs(
+                &space.path().join("build").join(configuration),
+                (kind == "shared").then_some(SONAME),
+            );
+        }
+    }
 }

@@ -12,6 +12,12 @@ mod rust_archives;
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// The version that is installed.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What programs call the shared library. It changes when the ABI does: with the minor version, before 1.0.
+const SONAME: &str = "libupcheck.so.0.1";
+
 /// What a command said, after it did well.
 #[track_caller]
 fn run(command: &mut Command) -> String {

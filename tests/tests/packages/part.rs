@@ -2,7 +2,7 @@
 
 use crate::find::{check_program, check_programs, consumer};
 use crate::installed::{cmake, folder, prefix};
-use crate::run;
+use crate::{SONAME, VERSION, run};
 use std::path::Path;
 use std::process::Command;
 use upcheck_tests::space::Space;
@@ -54,8 +54,8 @@ fn check(lines: &str, version: &str, generator: &str, kind: &str) {
     // In parallel, as people do it: what is linked has to wait for cargo.
     let said = run(command(make(generator)).arg("-C").arg(&build).arg("-j4"));
     assert!(!said.contains("warning"), "{said}");
-    check_programs(&build, (kind == "shared").then_some("libupcheck.so.0.1"));
-    assert_eq!(space.read("build/version.txt"), b"upcheck 0.1.0\n");
+    check_programs(&build, (kind == "shared").then_some(SONAME));
+    assert_eq!(space.read("build/version.txt"), format!("upcheck {VERSION}\n").as_bytes());
 
     // Cargo is asked again, and nothing else is done: what is linked is not linked anew in vain.
     let programs = ["build/from_c", "build/from_cpp", "build/bridged", "build/version.txt"];
@@ -112,7 +112,7 @@ fn a_project_in_c_is_not_asked_for_cpp() {
     // A C++ compiler that is not there is not looked for.
     run(configure.env("CXX", "/nonexistent"));
     run(command(&cmake("3.25")).arg("--build").arg(space.path().join("build")));
-    check_program(&space.path().join("build/from_c"), Some("libupcheck.so.0.1"));
+    check_program(&space.path().join("build/from_c"), Some(SONAME));
 }
 
 #[test]
@@ -130,4 +130,25 @@ fn cargo_that_is_missing_is_named() {
     let options = ["-DUPCHECK_CARGO=/nonexistent/cargo"];
     let said = crate::refused(&mut configure(&space, &cmake("3.16"), "Ninja", &options));
     assert!(said.contains("/nonexistent/cargo"), "{said}");
+}
+
+/// A whole that wants its part to be installed says so.
+#[test]
+fn a_part_can_be_installed_with_the_whole() {
+    let space = project(&format!("project(whole C CXX)\ninclude(GNUInstallDirs)\n{}", added()));
+    let installed = space.path().join("installed");
+    let options = [
+        "-DUPCHECK_INSTALL=ON",
+        "-DUPCHECK_CLI=OFF",
+        &format!("-DCMAKE_INSTALL_PREFIX={}", installed.display()),
+    ];
+    run(&mut configure(&space, &cmake("3.16"), "Ninja", &options));
+    for step in ["--build", "--install"] {
+        run(command(&cmake("3.16")).arg(step).arg(space.path().join("build")));
+    }
+    for name in ["lib/libupcheck.so", "lib/cmake/Upcheck/UpcheckConfig.cmake", "share/doc/upcheck/README.md"]
+    {
+        assert!(installed.join(name).exists(), "{name}");
+    }
+    assert!(!installed.join("bin").exists());
 }

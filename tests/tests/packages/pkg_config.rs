@@ -2,7 +2,7 @@
 
 use crate::find::{asked, check_program, consumer};
 use crate::installed::prefix;
-use crate::{clean, run};
+use crate::{SONAME, VERSION, clean, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -57,11 +57,11 @@ pub(crate) fn compile(libdir: &Path, program: &str, package: &str, change: &[(&s
 #[test]
 fn the_shared_library_is_found() {
     let libdir = prefix().join("lib");
-    assert_eq!(words(&libdir, &["--modversion", "upcheck"]), ["0.1.0"]);
+    assert_eq!(words(&libdir, &["--modversion", "upcheck"]), [VERSION]);
     run(pkg_config(&libdir).args(["--exists", "upcheck >= 0.1", "upcheck < 0.2"]));
     for program in ["from_c", "from_cpp"] {
         let space = compile(&libdir, program, "upcheck", &[]);
-        check_program(&space.path().join(program), Some("libupcheck.so.0.1"));
+        check_program(&space.path().join(program), Some(SONAME));
     }
 }
 
@@ -102,7 +102,7 @@ fn a_program_can_be_wholly_static() {
 #[test]
 fn meson_finds_both_libraries() {
     let meson = run_tool("get-meson", "1");
-    for (kind, library) in [("false", Some("libupcheck.so.0.1")), ("true", None)] {
+    for (kind, library) in [("false", Some(SONAME)), ("true", None)] {
         let space = Space::new();
         for (name, content) in [
             ("meson.build", include_str!("meson.build")),

@@ -166,3 +166,22 @@ target_link_libraries(from_c PRIVATE Upcheck::upcheck_cxx)\n";
         crate::find::check_program(&space.path().join("build/from_c"), None);
     }
 }
+
+#[test]
+fn projects_of_older_cmakes_find_it() {
+    for version in CMAKES {
+        let (space, mut configure) = project(&cmake(version), "");
+        // The oldest that the newest CMake lets pass.
+        space.write(
+            "CMakeLists.txt",
+            "cmake_minimum_required(VERSION 3.5)
+project(p C CXX)
+find_package(Upcheck 0.1 REQUIRED COMPONENTS static)
+add_executable(from_c main.c)
+target_link_libraries(from_c Upcheck::upcheck)\n",
+        );
+        run(&mut configure);
+        run(clean(cmake(version)).arg("--build").arg(space.path().join("build")));
+        crate::find::check_program(&space.path().join("build/from_c"), None);
+    }
+}

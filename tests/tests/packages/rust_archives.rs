@@ -48,7 +48,8 @@ fn what_archives_need_is_what_rustc_says() {
     assert_eq!(said_by_files("upcheck_cxx.pc", "Libs:", "_upcheck_cxx_native_libs"), [cxx.clone(), cxx]);
 }
 
-fn host() -> String {
+/// The platform that cargo builds for.
+pub(crate) fn host() -> String {
     let said = run(Command::new(env!("CARGO")).arg("-vV").current_dir(root()));
     said.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host").to_owned()
 }
