@@ -32,8 +32,9 @@ fn main() -> io::Result<()> {
         (generated.join("upcheck/src/bridge.rs.h"), "upcheck/bridge.rs.h"),
         (generated.join("rust/cxx.h"), "rust/cxx.h"),
     ];
-    // OUT_DIR is <target directory>/<profile>/build/<package>/out.
-    let profile = out.ancestors().nth(3).expect("cargo's layout");
+    // OUT_DIR is somewhere below <target directory>/<profile>/build.
+    let build = out.ancestors().find(|path| path.ends_with("build")).expect("cargo's layout");
+    let profile = build.parent().expect("cargo's layout");
     for folder in [out.join("include"), profile.join("upcheck-cxx-include")] {
         for (from, to) in &headers {
             copy(from, &folder.join(to))?;

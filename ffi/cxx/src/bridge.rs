@@ -1,7 +1,7 @@
 //! What C++ sees of the library. `upcheck.hpp` makes classes of it.
 //!
-//! A function that can fail has a `failure` as its last parameter, which it fills; what it returns is of no use then. Slices
-//! that are returned live as the headers say; nothing here is called once for each item of a result.
+//! A function that can fail has a `failure` as its last parameter, which it fills; what it returns is of no use then.
+//! Slices that are returned live as the headers say; nothing here is called once for each item of a result.
 
 use crate::affected::{Affected, affected_by};
 use crate::check::{Cancel, cancel_new, check, first_reason};
@@ -71,6 +71,14 @@ pub(crate) mod ffi {
         names: Texts<'a>,
         flags: &'a [u32],
         policies: &'a [i32],
+    }
+
+    /// How to go about a check. `requests` are of no use where all is asked about.
+    struct CheckOptions<'a> {
+        flags: u32,
+        threads: u32,
+        is_all: bool,
+        requests: &'a [File],
     }
 
     unsafe extern "C++" {
@@ -174,10 +182,7 @@ pub(crate) mod ffi {
         unsafe fn check(
             graph: &mut Graph,
             records: *const Records,
-            flags: u32,
-            threads: u32,
-            is_all: bool,
-            requests: &[File],
+            options: &CheckOptions,
             cancel: *const Cancel,
             failure: &mut Failure,
         ) -> Box<Report>;

@@ -1,12 +1,11 @@
 //! Asking which targets are stale, and stopping that.
 
-use crate::bridge::ffi::{self, Failure, Text};
+use crate::bridge::ffi::{self, CheckOptions, Failure, Text};
 use crate::failure::{attempt, call};
 use crate::graph::Graph;
 use crate::records::Records;
 use crate::report::Report;
 use crate::slices::strings;
-use crate::types::File;
 use std::ptr::{null, null_mut};
 use upcheck_capi::*;
 
@@ -37,25 +36,21 @@ impl Cancel {
 
 /// # Safety
 /// Pointers are NULL or lead to what they say.
-#[expect(clippy::too_many_arguments, reason = "C++ has them in a struct")]
 pub(crate) unsafe fn check(
     graph: &mut Graph,
     records: *const Records,
-    flags: u32,
-    threads: u32,
-    is_all: bool,
-    requests: &[File],
+    given: &CheckOptions<'_>,
     cancel: *const Cancel,
     failure: &mut Failure,
 ) -> Box<Report> {
     let mut report = Report(null_mut());
     let options = upcheck_check_options {
         struct_size: size_of::<upcheck_check_options>(),
-        flags,
-        threads,
+        flags: given.flags,
+        threads: given.threads,
         // Of an empty slice the pointer is not NULL: nothing is asked about.
-        requests: if is_all { null() } else { requests.as_ptr().cast() },
-        n_requests: if is_all { 0 } else { requests.len() },
+        requests: if given.is_all { null() } else { given.requests.as_ptr().cast() },
+        n_requests: if given.is_all { 0 } else { given.requests.len() },
         // SAFETY: see above.
         cancel: unsafe { cancel.as_ref() }.map_or(null(), |cancel| cancel.0),
     };

@@ -34,6 +34,15 @@ fn list(files: &[File]) -> (*const u32, usize) {
     (files.as_ptr().cast(), files.len())
 }
 
+/// Names and values, one after the other.
+fn pairs(texts: &[Text<'_>]) -> Outcome<Vec<upcheck_str>> {
+    if texts.len().is_multiple_of(2) {
+        Ok(strings(texts))
+    } else {
+        Err(Failure::invalid("a name has no value"))
+    }
+}
+
 impl Graph {
     pub(crate) fn native(&self) -> *mut ffi::upcheck_graph {
         self.0.cast()
@@ -90,15 +99,12 @@ impl Graph {
 
     pub(crate) fn add(&mut self, given: &Description<'_>, failure: &mut Failure) -> Target {
         attempt(failure, NO_TARGET, || {
-            let (values, globs) = (strings(given.values), strings(given.globs));
+            let (values, globs) = (pairs(given.values)?, strings(given.globs));
             let (outputs, n_outputs) = list(given.outputs);
             let (inputs, n_inputs) = list(given.inputs);
             let (implicit, n_implicit) = list(given.implicit);
             let (order_only, n_order_only) = list(given.order_only);
             let (validations, n_validations) = list(given.validations);
-            if values.len() % 2 != 0 {
-                return Err(Failure::invalid("a name has no value"));
-            }
             let description = upcheck_description {
                 struct_size: size_of::<upcheck_description>(),
                 outputs,
@@ -171,10 +177,7 @@ impl Graph {
 
     pub(crate) fn set_values(&mut self, values: &[Text<'_>], failure: &mut Failure) {
         attempt(failure, (), || {
-            let values = strings(values);
-            if values.len() % 2 != 0 {
-                return Err(Failure::invalid("a name has no value"));
-            }
+            let values = pairs(values)?;
             // SAFETY: a handle and texts of our own.
             call(|error| unsafe {
                 upcheck_graph_set_values(self.0, values.as_ptr(), values.len() / 2, error)
@@ -197,22 +200,22 @@ impl Graph {
             threads,
             image_folder: text(image_folder),
         };
-        // SAFETY: a handle and a struct of our own; it names slices.
         attempt(failure, (), || {
+            // SAFETY: a handle and a struct of our own; it names slices.
             call(|error| unsafe { upcheck_graph_load_ninja(self.0, &raw const options, error) })
         });
     }
 
     pub(crate) fn load_json(&mut self, file: &[u8], failure: &mut Failure) {
-        // SAFETY: a handle and a text of our own.
         attempt(failure, (), || {
+            // SAFETY: a handle and a text of our own.
             call(|error| unsafe { upcheck_graph_load_json(self.0, chars(file), file.len(), error) })
         });
     }
 
     pub(crate) fn load_json_text(&mut self, json: &[u8], name: &[u8], failure: &mut Failure) {
-        // SAFETY: a handle and texts of our own.
         attempt(failure, (), || {
+            // SAFETY: a handle and texts of our own.
             call(|error| unsafe {
                 upcheck_graph_load_json_text(self.0, chars(json), json.len(), chars(name), name.len(), error)
             })
@@ -220,8 +223,8 @@ impl Graph {
     }
 
     pub(crate) fn load_compile_commands(&mut self, file: &[u8], flags: u32, failure: &mut Failure) {
-        // SAFETY: a handle and a text of our own.
         attempt(failure, (), || {
+            // SAFETY: a handle and a text of our own.
             call(|error| unsafe {
                 upcheck_graph_load_compile_commands(self.0, chars(file), file.len(), flags, error)
             })

@@ -1,7 +1,7 @@
 //! The C++ library, which has the C functions as well.
 //!
-//! C++ programs include `upcheck/upcheck.hpp`. Below that header is the bridge, and below the bridge are the functions of
-//! the C interface: so both interfaces give the same answers, and bugs are stopped in one place.
+//! C++ programs include `upcheck/upcheck.hpp`. Below that header is the bridge, and below the bridge are the functions
+//! of the C interface: so both interfaces give the same answers, and bugs are stopped in one place.
 //!
 //! - [`bridge`] says what C++ sees.
 //! - [`types`] are the values that are handed over in arrays: those of the C interface.

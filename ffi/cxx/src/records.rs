@@ -99,8 +99,8 @@ impl Build {
         flags: u32,
         failure: &mut Failure,
     ) {
-        // SAFETY: handles of our own.
         attempt(failure, (), || {
+            // SAFETY: handles of our own.
             call(|error| unsafe { upcheck_commit(graph.0, records.0, self.0, flags, error) })
         });
     }

@@ -59,8 +59,8 @@ impl Lists<'_> {
 /// An array that the C interface has handed out.
 ///
 /// # Safety
-/// The pointer leads to `n` values that live and do not change during `'a`, or `n` is 0; `V` is a transparent wrapper of
-/// `C`, or `C` itself.
+/// The pointer leads to `n` values that live and do not change during `'a`, or `n` is 0; `V` is a transparent wrapper
+/// of `C`, or `C` itself.
 pub(crate) unsafe fn array<'a, C, V>(values: *const C, n: usize) -> &'a [V] {
     const { assert!(size_of::<C>() == size_of::<V>() && align_of::<C>() == align_of::<V>()) };
     if n == 0 {

@@ -17,19 +17,21 @@
 //   upcheck::Report report = upcheck::check(graph);
 //   for (const upcheck::Finding &finding : report.findings()) std::cout << report.explain(graph, finding) << '\n';
 //
-// It is C++17, needs no more than C++17, and links against libupcheck_cxx.a alone, which has the functions of upcheck.h as
-// well: native() gives a class's handle to them. The two interfaces give the same answers. What follows holds everywhere.
+// It is C++17, and a program links against libupcheck_cxx.a alone, which has the functions of upcheck.h as well: native()
+// gives a class's handle to them. The two interfaces give the same answers. What follows holds everywhere.
 //
-// Ownership   Objects own what they hold: they are moved, not copied, and free it when they go. What callers hand in is
-//             copied before the call returns, but for Graph::borrow_distinct. Spans and views that are read out of an
-//             object live until it goes or is next used through a function that is not const; moving it keeps them.
-//             An object that was moved from can be destroyed and assigned to; all else throws.
+// Ownership   Objects own what they hold: they are moved, not copied, and free it when they go. What callers hand in
+//             is copied before the call returns, but for Graph::borrow_distinct. Spans and views that are read out of
+//             an object live until it goes or is next used through a function that is not const, or as one that is not;
+//             moving it keeps them. Results that have no name give none out, so that no loop runs over what is gone:
+//             write `const auto report = check(graph);` first. An object that was moved from can be destroyed and
+//             assigned to; all else throws.
 // Text        Paths and other text are bytes, never assumed to be UTF-8. They come in as whatever Bytes can be made from:
 //             literals, std::string, std::string_view, std::filesystem::path. A path must not be empty nor have a NUL
 //             in it.
 // Errors      A call that fails throws upcheck::Error, which has a status and, where the operating system refused
 //             something, its error number. What the call would have changed is as it was, but where upcheck.h says
-//             otherwise. Functions that are noexcept do not fail. Where memory runs out the process ends.
+//             otherwise. Where memory runs out, that is std::bad_alloc or, inside the library, the end of the process.
 // Threads     One thread at a time may use an object, unless all that use it do so through const functions. No object
 //             belongs to a thread. Cancel::set may be called at any time.
 // Panics      A bug inside the library is thrown as Status::internal; the objects that were not const can then only be
@@ -80,7 +82,7 @@ class Error : public std::runtime_error {
 
 // ---- ranges and texts --------------------------------------------------------------------------------------------
 
-// An array of somebody else: C++20's std::span of constants, as far as it is needed.
+// An array of somebody else: C++20's std::span of constants, as far as it is needed. Lives no longer than the array.
 template <typename T>
 class Span {
  public:
@@ -101,8 +103,6 @@ class Span {
                                 std::is_convertible_v<decltype(std::data(std::declval<const Range &>())), const T *> &&
                                 !std::is_same_v<Range, Span>>>
   constexpr Span(const Range &range) : data_(std::data(range)), size_(std::size(range)) {}
-  // Lives no longer than the list: for arguments.
-  constexpr Span(std::initializer_list<T> list) noexcept : data_(std::data(list)), size_(list.size()) {}
 
   constexpr iterator begin() const noexcept { return data_; }
   constexpr iterator end() const noexcept { return data_ + size_; }
@@ -123,7 +123,7 @@ class Span {
 // A path or another text, as a function takes it. Lives no longer than what it was made from.
 class Bytes {
  public:
-  Bytes(const char *text) : text_(text) {}
+  Bytes(const char *text) noexcept : text_(text ? text : "") {}
   Bytes(const std::string &text) noexcept : text_(text) {}
   Bytes(std::string_view text) noexcept : text_(text) {}
   Bytes(const std::filesystem::path &path) noexcept : text_(path.native()) {}
@@ -174,6 +174,7 @@ class FileTable {
     files_.insert(files_.end(), list.begin(), list.end());
     ends_.push_back(files_.size());
   }
+  void add(std::initializer_list<File> list) { add(Span<File>(std::data(list), list.size())); }
   std::size_t size() const noexcept { return ends_.size(); }
   operator Lists() const noexcept { return {files_, ends_}; }
 
@@ -189,16 +190,21 @@ namespace detail {
 // What the functions at the end may see of the classes.
 struct Access;
 
+[[noreturn]] inline void raise_moved() {
+  throw Error(Status::invalid, "an object is used that was moved from");
+}
+
 // A handle of the library; none in an object that was moved from.
 template <typename T>
 class Handle {
  public:
   explicit Handle(rust::Box<T> box) noexcept : handle_(box.into_raw()) {}
   T &operator*() const {
-    if (!handle_) throw Error(Status::invalid, "an object is used that was moved from");
+    if (!handle_) raise_moved();
     return *handle_;
   }
   T *operator->() const { return &**this; }
+  explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
 
  private:
   struct Free {
@@ -359,8 +365,8 @@ class Graph {
   std::vector<File> files(const Range &paths) {
     return files(Texts(TextTable(paths)));
   }
-  // Adds paths that are all canonical, and none of which is in the graph yet, without hashing them: path k is the result +
-  // k. It is proved when it first matters; a check then throws Status::invalid.
+  // Adds paths that are all canonical, and none of which is in the graph yet, without hashing them: path k is the
+  // result + k. It is proved when it first matters; a check then throws Status::invalid.
   File add_distinct(const Texts &paths) {
     return detail::attempt([&](auto &failure) { return handle_->add_distinct(detail::texts(paths), failure); });
   }
@@ -392,7 +398,7 @@ class Graph {
     return detail::attempt([&](auto &failure) { return handle_->add(description, failure); });
   }
   // The first of them. Where a target is refused, the ones before it stay added.
-  Target add(const Targets &many) {
+  Target add_targets(const Targets &many) {
     const bridge::Targets targets{
         many.n_targets,
         detail::lists(many.outputs),
@@ -438,8 +444,8 @@ class Graph {
     detail::attempt(
         [&](auto &failure) { handle_->load_json_text(detail::slice(text), detail::slice(name), failure); });
   }
-  // Adds the targets of a compile_commands.json. Commands that leave no depfile are refused, or judged without their
-  // headers if those that are unknown are fine.
+  // Adds the targets of a compile_commands.json. Commands that leave no depfile are stale, or judged without their
+  // headers if it is fine that those are unknown.
   void load_compile_commands(Bytes file, bool headers_unknown_is_fine = false) {
     const std::uint32_t flags = headers_unknown_is_fine ? UPCHECK_HEADERS_UNKNOWN_IS_FINE : 0;
     detail::attempt(
@@ -526,7 +532,10 @@ class Records {
 class Cancel {
  public:
   Cancel() : handle_(bridge::cancel_new()) {}
-  void set() const { handle_->set(); }
+  // One store and nothing else: a signal handler may do that.
+  void set() const noexcept {
+    if (handle_) handle_->set();
+  }
 
   const upcheck_cancel *native() const { return handle_->native(); }
 
@@ -554,44 +563,67 @@ class Report {
   };
   class StaleRange;
 
-  Summary summary() const { return handle_->summary(); }
+  Summary summary() const { return parts().summary; }
   // Whether nothing is to be done.
-  bool is_fresh() const { return stale_.empty(); }
+  bool is_fresh() const { return parts().summary.n_stale() + parts().summary.n_pending() == 0; }
 
   // One for each target of the graph, by number.
-  Span<Verdict> verdicts() const noexcept { return verdicts_; }
+  Span<Verdict> verdicts() const & { return parts().verdicts; }
+  Span<Verdict> verdicts() const && = delete;
   // Verdict::unasked for what is no target.
-  Verdict verdict(Target target) const noexcept {
-    return target.number < verdicts_.size() ? verdicts_[target.number] : Verdict::unasked;
+  Verdict verdict(Target target) const {
+    const Span<Verdict> all = parts().verdicts;
+    return target.number < all.size() ? all[target.number] : Verdict::unasked;
   }
   // The stale and pending targets that have something to run, those before others that the others are made from.
-  Span<Target> stale() const noexcept { return stale_; }
+  Span<Target> stale() const & { return parts().stale; }
+  Span<Target> stale() const && = delete;
   // All reasons of all stale targets, in the order of stale().
-  Span<Finding> findings() const noexcept { return findings_; }
+  Span<Finding> findings() const & { return parts().findings; }
+  Span<Finding> findings() const && = delete;
   // stale() and findings() together: each target with its own reasons.
-  StaleRange stale_with_findings() const noexcept;
+  StaleRange stale_with_findings() const &;
+  StaleRange stale_with_findings() const && = delete;
   // The root causes, the biggest first; no more than 4096.
-  Span<Cause> causes() const noexcept { return causes_; }
+  Span<Cause> causes() const & { return parts().causes; }
+  Span<Cause> causes() const && = delete;
 
   // One of findings() or causes() in a sentence for people, in English and UTC. The graph is the one that was checked,
   // not changed since: else the sentence is empty.
   std::string explain(const Graph &graph, const Finding &finding) const {
-    return detail::string(handle_->explain(*graph.handle_, position(findings_, &finding)));
+    return detail::string(parts().handle->explain(*graph.handle_, position(findings(), &finding)));
   }
   std::string explain(const Graph &graph, const Cause &cause) const {
-    return detail::string(handle_->explain_cause(*graph.handle_, position(causes_, &cause)));
+    return detail::string(parts().handle->explain_cause(*graph.handle_, position(causes(), &cause)));
   }
 
-  const upcheck_report *native() const { return handle_->native(); }
+  const upcheck_report *native() const { return parts().handle->native(); }
 
  private:
   friend struct detail::Access;
-  explicit Report(rust::Box<bridge::Report> handle) noexcept
-      : handle_(std::move(handle)),
-        verdicts_(detail::span(handle_->verdicts())),
-        stale_(detail::span(handle_->stale())),
-        findings_(detail::span(handle_->findings())),
-        causes_(detail::span(handle_->causes())) {}
+
+  // The report, and where its arrays are.
+  struct Parts {
+    explicit Parts(rust::Box<bridge::Report> report) noexcept
+        : handle(std::move(report)),
+          summary(handle->summary()),
+          verdicts(detail::span(handle->verdicts())),
+          stale(detail::span(handle->stale())),
+          findings(detail::span(handle->findings())),
+          causes(detail::span(handle->causes())) {}
+    detail::Handle<bridge::Report> handle;
+    Summary summary;
+    Span<Verdict> verdicts;
+    Span<Target> stale;
+    Span<Finding> findings;
+    Span<Cause> causes;
+  };
+
+  explicit Report(rust::Box<bridge::Report> handle) : parts_(std::make_unique<const Parts>(std::move(handle))) {}
+  const Parts &parts() const {
+    if (!parts_) detail::raise_moved();
+    return *parts_;
+  }
 
   template <typename T>
   static std::size_t position(Span<T> all, const T *one) {
@@ -601,11 +633,7 @@ class Report {
     return static_cast<std::size_t>(one - all.begin());
   }
 
-  detail::Handle<bridge::Report> handle_;
-  Span<Verdict> verdicts_;
-  Span<Target> stale_;
-  Span<Finding> findings_;
-  Span<Cause> causes_;
+  std::unique_ptr<const Parts> parts_;
 };
 
 // Walks along the stale targets and their findings, which stand in the same order.
@@ -670,22 +698,24 @@ class Report::StaleRange {
 
  private:
   friend class Report;
-  explicit StaleRange(const Report &report) noexcept
-      : targets_(report.stale_), findings_(report.findings_), verdicts_(report.verdicts_) {}
+  explicit StaleRange(const Report &report)
+      : targets_(report.stale()), findings_(report.findings()), verdicts_(report.verdicts()) {}
   Span<Target> targets_;
   Span<Finding> findings_;
   Span<Verdict> verdicts_;
 };
 
-inline Report::StaleRange Report::stale_with_findings() const noexcept { return StaleRange(*this); }
+inline Report::StaleRange Report::stale_with_findings() const & { return StaleRange(*this); }
 
 // What would go stale.
 class Affected {
  public:
   // The targets with a command, the nearest first.
-  Span<Target> targets() const { return detail::span(handle_->targets()); }
+  Span<Target> targets() const & { return detail::span(handle_->targets()); }
+  Span<Target> targets() const && = delete;
   // The positions, among the files that were asked about, of those that nothing depends on.
-  Span<std::size_t> unknown() const { return detail::span(handle_->unknown()); }
+  Span<std::size_t> unknown() const & { return detail::span(handle_->unknown()); }
+  Span<std::size_t> unknown() const && = delete;
 
  private:
   friend struct detail::Access;
@@ -700,6 +730,8 @@ class Build {
  public:
   // Says that targets are about to be built: before their commands read anything, and after what they need was made.
   // Their inputs are looked at; until commit they are on record as interrupted, and remain so without it.
+  Build(Graph &graph, Records &records, std::initializer_list<Target> targets)
+      : Build(graph, records, Span<Target>(std::data(targets), targets.size())) {}
   Build(Graph &graph, Records &records, Span<Target> targets)
       : handle_(detail::attempt([&](auto &failure) {
           return bridge::build_begin(*graph.handle_, *records.handle_, detail::slice(targets), failure);
@@ -707,17 +739,18 @@ class Build {
 
   // Says that they were built. Their outputs and depfiles are looked at and put on record. When it throws nothing is
   // recorded, and it can be called again.
-  Span<Doubt> commit(Graph &graph, Records &records) { return commit(graph, records, 0); }
+  Span<Doubt> commit(Graph &graph, Records &records) & { return commit(graph, records, 0); }
   // The same, where one command made them all, each after those that it is made from.
-  Span<Doubt> commit_made_in_order(Graph &graph, Records &records) {
+  Span<Doubt> commit_made_in_order(Graph &graph, Records &records) & {
     return commit(graph, records, UPCHECK_MADE_IN_ORDER);
   }
   // After a commit: files that leave it open what the targets were made from, so that these are stale again, for
   // instance inputs that somebody changed meanwhile.
-  Span<Doubt> doubts() const { return detail::span(handle_->doubts()); }
+  Span<Doubt> doubts() const & { return detail::span(handle_->doubts()); }
+  Span<Doubt> doubts() const && = delete;
 
  private:
-  Span<Doubt> commit(Graph &graph, Records &records, std::uint32_t flags) {
+  Span<Doubt> commit(Graph &graph, Records &records, std::uint32_t flags) & {
     detail::attempt(
         [&](auto &failure) { handle_->commit(*graph.handle_, *records.handle_, flags, failure); });
     return doubts();
@@ -730,9 +763,11 @@ class Build {
 class Snapshot {
  public:
   // One for each path that was asked for, by position.
-  Span<Stat> stats() const { return detail::span(handle_->stats()); }
+  Span<Stat> stats() const & { return detail::span(handle_->stats()); }
+  Span<Stat> stats() const && = delete;
   // By path, written as it was asked for; null for one that was not. Costs a hash.
-  const Stat *find(Bytes path) const { return handle_->find(detail::slice(path)); }
+  const Stat *find(Bytes path) const & { return handle_->find(detail::slice(path)); }
+  const Stat *find(Bytes path) const && = delete;
 
  private:
   friend struct detail::Access;
@@ -747,10 +782,10 @@ struct detail::Access {
     const bridge::Records *const store = records ? &*records->handle_ : nullptr;
     const bridge::Cancel *const cancel = options.cancel ? &*options.cancel->handle_ : nullptr;
     const Span<File> requests = options.requests ? Span<File>(*options.requests) : Span<File>();
-    return Report(detail::attempt([&](auto &failure) {
-      return bridge::check(*graph.handle_, store, options.by_times ? UPCHECK_BY_TIMES : 0, options.threads,
-                           !options.requests, detail::slice(requests), cancel, failure);
-    }));
+    const bridge::CheckOptions given{options.by_times ? UPCHECK_BY_TIMES : 0, options.threads, !options.requests,
+                                     detail::slice(requests)};
+    return Report(detail::attempt(
+        [&](auto &failure) { return bridge::check(*graph.handle_, store, given, cancel, failure); }));
   }
   template <typename Range>
   static Affected affected(Graph &graph, const Records *records, const Range &files) {
