@@ -40,6 +40,8 @@ fn cargo_c_makes_the_same_c_library() {
     assert_eq!(dynamic(&lib.join("libupcheck.so"), "SONAME"), [SONAME]);
     let header = |prefix: &std::path::Path| fs::read(prefix.join("include/upcheck.h")).expect("a header");
     assert!(header(&own) == header(prefix()));
+    let private = |lib: &std::path::Path| pkg_config::words(lib, &["--static", "--libs-only-l", "upcheck"]);
+    assert_eq!(private(&lib), private(&prefix().join("lib")));
     for (change, library) in [(&[][..], Some(SONAME)), (&[("-lupcheck", "-l:libupcheck.a")][..], None)] {
         let space = pkg_config::compile(&lib, "from_c", "upcheck", change);
         check_program(&space.path().join("from_c"), library);
