@@ -1,7 +1,7 @@
 # How cargo is asked: for what platform, with what environment, and what its archives need when they are linked.
 #
-# Cargo's environment and configuration are the user's: RUSTFLAGS, CARGO_NET_OFFLINE, [build] and [target] sections work as
-# everywhere. Only what decides where results lie is said here, against all of them.
+# Cargo's environment and configuration are the user's: RUSTFLAGS, CARGO_NET_OFFLINE, [build] and [target] sections work
+# as everywhere. Only what decides where results lie is said here, against all of them.
 
 find_program(UPCHECK_CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin" DOC "The cargo to build with")
 if(NOT UPCHECK_CARGO)
@@ -25,8 +25,8 @@ if(NOT cargo_target)
   set(cargo_target "${CMAKE_MATCH_1}")
 endif()
 
-# Make gives its children a jobserver that only those reach that it takes for makes; cargo complains of what it cannot open.
-# The headers of the C++ library come from a build script, which knows only where intermediate results lie.
+# Make gives its children a jobserver that only those reach that it takes for makes; cargo complains of what it cannot
+# open. The headers of the C++ library come from a build script, which knows only where intermediate results lie.
 set(cargo_environment "${CMAKE_COMMAND}" -E env --unset=MAKEFLAGS --unset=MFLAGS
   "CARGO_BUILD_BUILD_DIR=${UPCHECK_CARGO_TARGET_DIR}")
 
@@ -39,8 +39,9 @@ function(upcheck_native_libs result)
   file(WRITE "${probe}/lib.rs" "")
   # From the workspace's folder: cargo looks for its configuration from there.
   execute_process(
-    COMMAND ${cargo_environment} --unset=CARGO_BUILD_BUILD_DIR "${UPCHECK_CARGO}" rustc --offline --manifest-path "${probe}/Cargo.toml"
-      --target "${cargo_target}" --target-dir "${probe}/target" -- --print native-static-libs
+    COMMAND ${cargo_environment} --unset=CARGO_BUILD_BUILD_DIR "${UPCHECK_CARGO}" rustc --offline
+      --manifest-path "${probe}/Cargo.toml" --target "${cargo_target}" --target-dir "${probe}/target"
+      -- --print native-static-libs
     WORKING_DIRECTORY "${root}" RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
   if(NOT said MATCHES "native-static-libs:([^\n]*)")
     message(FATAL_ERROR "rustc does not say what archives for ${cargo_target} need (${status}):\n${said}")

@@ -1,5 +1,5 @@
-# The targets of upcheck, for its installed tree and for its build tree alike. By hand, because CMake exports only what it
-# has built itself.
+# The targets of upcheck, for its installed tree and for its build tree alike. By hand, because CMake exports only what
+# it has built itself.
 #
 # SCOPE is GLOBAL where the targets are to be seen in the whole project, empty otherwise.
 
