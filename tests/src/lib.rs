@@ -5,3 +5,4 @@ pub mod answer;
 pub mod schemas;
 pub mod space;
 pub mod tools;
+pub mod twin;

@@ -113,34 +113,46 @@ inline bool Collect(Answers* answers) {
   return true;
 }
 
-/// All nodes that a scan for these targets meets, as far as the manifest and the deps log tell.
-inline void Gather(const std::vector<Node*>& targets, DepsLog* deps_log, Answers* answers) {
-  std::vector<const Edge*> rest;
+/// All nodes that a scan for these targets can meet, as far as the manifest and the deps log tell.
+inline void Gather(const State& state, DepsLog* deps_log, const std::vector<Node*>& targets, Answers* answers) {
+  std::vector<const Edge*> reached;
+  std::vector<bool> is_reached(state.edges_.size());
   auto add = [&](const Node* node) {
-    if (answers->Add(node) && node->in_edge())
-      rest.push_back(node->in_edge());
+    const Edge* edge = answers->Add(node) ? node->in_edge() : NULL;
+    if (!edge || is_reached[edge->id_])
+      return;
+    is_reached[edge->id_] = true;
+    reached.push_back(edge);
   };
-  // A header stands in the deps of thousands of targets: a bit by number is cheaper than to look it up each time.
-  std::vector<bool> known(deps_log->nodes().size());
+  size_t next = 0;
+  auto follow = [&] {
+    for (; next < reached.size(); ++next) {
+      const Edge* edge = reached[next];
+      for (Node* output : edge->outputs_)
+        add(output);
+      for (Node* input : edge->inputs_)
+        add(input);
+      for (Node* validation : edge->validations_)
+        add(validation);
+    }
+  };
   for (Node* target : targets)
     add(target);
-  while (!rest.empty()) {
-    const Edge* edge = rest.back();
-    rest.pop_back();
-    for (Node* output : edge->outputs_)
-      add(output);
-    for (Node* input : edge->inputs_)
-      add(input);
-    for (Node* validation : edge->validations_)
-      add(validation);
-    const DepsLog::Deps* deps = edge->outputs_.empty() ? NULL : deps_log->GetDeps(edge->outputs_[0]);
-    for (int i = 0; deps && i < deps->node_count; ++i) {
-      Node* input = deps->nodes[i];
-      if (known[input->id()])
-        continue;
-      known[input->id()] = true;
-      add(input);
-    }
+  follow();
+  // A header stands in the deps of thousands of targets. Where most targets are asked for, it is cheaper to look at some
+  // files too many than to read all those lists once more.
+  if (reached.size() > state.edges_.size() / 2) {
+    for (const Node* node : deps_log->nodes())
+      add(node);
+    follow();
+    return;
+  }
+  for (size_t i = 0; i < reached.size(); ++i) {
+    // Ninja keeps what a command has read with its first output.
+    const DepsLog::Deps* deps = deps_log->GetDeps(reached[i]->outputs_[0]);
+    for (int k = 0; deps && k < deps->node_count; ++k)
+      add(deps->nodes[k]);
+    follow();
   }
 }
 
@@ -197,11 +209,11 @@ class UpcheckDiskInterface
   void Prefetch(const State& state, DepsLog* deps_log, const std::vector<Node*>& targets) {
     METRIC_RECORD("upcheck prefetch");
     Forget();
-    if (!allowed_ || state.paths_.size() < kFew)
+    if (!allowed_)
       return;
     answers_ = new upcheck_ninja::Answers(state.paths_.size());
-    upcheck_ninja::Gather(targets, deps_log, answers_);
-    if (answers_->nodes().size() < kFew || !upcheck_ninja::Collect(answers_))
+    upcheck_ninja::Gather(state, deps_log, targets, answers_);
+    if (!upcheck_ninja::Collect(answers_))
       Forget();
   }
 
@@ -209,9 +221,6 @@ class UpcheckDiskInterface
     TimeStamp known = answers_ ? answers_->Get(path) : upcheck_ninja::Answers::Unknown();
     return known != upcheck_ninja::Answers::Unknown() ? known : RealDiskInterface::Stat(path, err);
   }
-
-  /// So few files are asked for sooner than a snapshot of them is made.
-  static const size_t kFew = 0;
 
  private:
   bool allowed_;
