@@ -1,6 +1,7 @@
 //! Ninja as a caller of the C interface: ninja built with `integrations/ninja/disk_interface`, by its recipe, beside ninja
 //! built from the same source without it. Both have to say and to do the same, always.
 
+mod lies;
 mod ninjas;
 mod same;
 mod unit;
