@@ -35,7 +35,8 @@ pub(crate) fn changed(version: Ninja) -> &'static Path {
         let inputs = [&[c_include().join("upcheck.h"), own.clone()], &texts[..]].concat();
         let key = key(&inputs, &library);
 
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ninja_caller");
+        let profile = c_library().file_name().expect("a profile's folder");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ninja_caller").join(profile);
         fs::create_dir_all(&folder).expect("a folder");
         // Two runs may want to build at once: the second one finds what the first has made.
         let lock = File::create(folder.join(format!("lock-{}", version.number()))).expect("a lock file");
