@@ -3,8 +3,8 @@
 use crate::space::Space;
 use crate::through_c;
 use crate::tools::Ninja;
+use crate::twin::{self, Twins};
 use std::collections::BTreeSet;
-use std::process::Command;
 use std::time::{Duration, SystemTime};
 use upcheck::collect::{Disk, os_disk};
 use upcheck::{FileId, IoCounts, Meta, Report, RootCause, Settled, Stat, Verdict, Visit};
@@ -99,16 +99,10 @@ pub fn run_ninja(
     question: &Question,
     options: &[&str],
 ) -> (Option<i32>, String, String) {
-    // A damaged deps log can make ninja ask for 16 GiB; it shall die of that, and not the machine.
-    let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -v 4000000; exec \"$@\"", "ninja"]).arg(version.path());
-    command.current_dir(space.path()).args(options).env_remove("NINJA_STATUS").env("LC_ALL", "C");
-    if let Some(file) = &question.file {
-        command.args(["-f", file]);
+    match Twins::wished(version) {
+        Some(twins) => twins.run(space, question, options),
+        None => twin::run(version.path(), space.path(), question, options),
     }
-    let output = command.args(&question.targets).output().expect("ninja starts");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 /// Builds for real.

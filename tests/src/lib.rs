@@ -6,3 +6,4 @@ pub mod schemas;
 pub mod space;
 pub mod through_c;
 pub mod tools;
+pub mod twin;

@@ -22,6 +22,20 @@ pub struct Entry {
     content: Vec<u8>,
 }
 
+impl Entry {
+    /// The same, without its time.
+    #[must_use]
+    pub fn without_time(&self) -> Self {
+        Self { mtime_ns: 0, ..self.clone() }
+    }
+
+    /// When it was last changed, in nanoseconds since 1970.
+    #[must_use]
+    pub fn mtime(&self) -> i128 {
+        self.mtime_ns
+    }
+}
+
 impl Default for Space {
     fn default() -> Self {
         Self::new()
