@@ -21,6 +21,8 @@ pub enum DescribeError {
     PathTwice(Vec<u8>),
     /// A target with neither outputs nor a name.
     Nameless,
+    /// A phony target with something that only a command can have, in a word: it would go unseen.
+    PhonyWith(&'static str),
     /// An output twice in one target.
     OutputTwice(Vec<u8>),
     /// An output of two targets; the name of the other one.
@@ -66,6 +68,7 @@ impl fmt::Display for DescribeError {
             Self::Ends => f.write_str("the ends of the paths do not ascend to the end of their bytes"),
             Self::PathTwice(path) => write!(f, "the path '{}' was added twice as a new one", shown(path)),
             Self::Nameless => f.write_str("a target has neither outputs nor a name"),
+            Self::PhonyWith(what) => write!(f, "a phony target has no {what}: it runs nothing"),
             Self::OutputTwice(path) => write!(f, "'{}' is twice an output of the same target", shown(path)),
             Self::OutputOfTwo(path, other) => {
                 write!(

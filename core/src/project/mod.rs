@@ -321,8 +321,8 @@ impl Project {
     /// Adds a target. Cost: one copy of each slice.
     ///
     /// # Errors
-    /// When one of its outputs is made by another target, when it has neither outputs nor a name, when a pattern is no
-    /// pattern, or when a table is full. The project is then as it was before.
+    /// When one of its outputs is made by another target, when it has neither outputs nor a name, when it is phony and has
+    /// what only a command can have, when a pattern is no pattern, or when a table is full. The project is then as it was before.
     pub fn add(&mut self, description: &Description<'_>) -> Result<TargetId, DescribeError> {
         let Description { outputs, name, .. } = *description;
         let named;
@@ -335,6 +335,17 @@ impl Project {
             }
             _ => outputs,
         };
+        let only_with_command = [
+            ("command", !description.command.is_empty()),
+            ("values", !description.values.is_empty()),
+            ("depfile", !description.depfile.is_empty()),
+            ("globs", !description.globs.is_empty()),
+            ("policy", description.policy.is_some()),
+        ];
+        if let Some((what, _)) = only_with_command.iter().find(|(_, is_there)| description.phony && *is_there)
+        {
+            return Err(DescribeError::PhonyWith(what));
+        }
         let globs = match description.globs.is_empty() {
             true => None,
             false => Some(Globs::new(description.globs).map_err(DescribeError::Glob)?),
@@ -590,6 +601,8 @@ mod tests {
         assert_eq!(error(project.file(b"")), "a path is empty");
         assert_eq!(error(project.file(b"a\0b")), "the path \"a\\0b\" has a NUL in it");
         assert_eq!(error(project.add(&Description::default())), "a target has neither outputs nor a name");
+        let phony = Description { name: b"all", phony: true, command: b"make", ..Description::default() };
+        assert_eq!(error(project.add(&phony)), "a phony target has no command: it runs nothing");
         let [out, other] = ["out", "other"].map(|name| project.file(name.as_bytes()).expect("a name"));
         let twice = Description { outputs: &[out, out], ..Description::default() };
         assert_eq!(error(project.add(&twice)), "'out' is twice an output of the same target");

@@ -153,7 +153,7 @@ enum {
   UPCHECK_POLICY_NEWER = 6
 };
 
-#define UPCHECK_PHONY 1u /* a mere name for its inputs: no command, no record, nothing to run */
+#define UPCHECK_PHONY 1u /* a mere name for its inputs: no command, values, depfile, globs or policy; nothing to run */
 
 /* One target. All but its outputs, or its name, may be 0. */
 typedef struct upcheck_description {

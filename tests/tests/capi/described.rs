@@ -98,6 +98,13 @@ impl World {
                 target.values.push((b"CC".to_vec(), choices.of(&[&b"gcc"[..], b"clang"]).to_vec()));
                 one_by_one_only = true;
             }
+            if target.phony {
+                // It has nothing that only a command can have.
+                let Target { outputs, inputs, implicit, order_only, validations, name, .. } = target;
+                target =
+                    Target { outputs, inputs, implicit, order_only, validations, name, ..Target::default() };
+                target.phony = true;
+            }
             targets.push(target);
             numbers.push(lists);
         }
