@@ -163,17 +163,24 @@ impl std::fmt::Display for Left {
 /// The lines of a `.ninja_log`. One that was there before is as it was; in one that was not, what ran when is left out.
 fn log_lines(log: &[u8], before: &[u8], whose: &BTreeMap<i128, String>) -> BTreeSet<String> {
     let (log, before) = (String::from_utf8_lossy(log), String::from_utf8_lossy(before));
+    // A log that was cut off somewhere: ninja goes on in the middle of its last line.
+    let torn = before.rsplit('\n').next().unwrap_or_default();
     let before: BTreeSet<_> = before.lines().collect();
-    log.lines()
-        .map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
-            [_, _, mtime, path, hash] if !before.contains(line) => {
+    let told = |line: &str| {
+        if before.contains(line) {
+            return line.to_owned();
+        }
+        let (start, new) = line.strip_prefix(torn).map_or(("", line), |new| (torn, new));
+        match new.split('\t').collect::<Vec<_>>()[..] {
+            [_, _, mtime, path, hash] => {
                 let known = mtime.parse().ok().and_then(|mtime| whose.get(&mtime));
                 let mtime = known.map_or(if mtime == "0" { "none" } else { "now" }, String::as_str);
-                format!("new\t{mtime}\t{path}\t{hash}")
+                format!("{start}new\t{mtime}\t{path}\t{hash}")
             }
             _ => line.to_owned(),
-        })
-        .collect()
+        }
+    };
+    log.lines().map(told).collect()
 }
 
 /// What a `.ninja_deps` says in the end: files by name instead of by number, and no times. See docs/FORMATS.md.
