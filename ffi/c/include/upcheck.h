@@ -16,9 +16,9 @@
  * Text        Paths and other text are bytes with a length, never assumed to be UTF-8, and not NUL-terminated; only
  *             what is of type `const char *` on the way out is. A path must not be empty nor have a NUL in it.
  *             NULL with length 0 is an empty text.
- * Errors      A call that can fail returns an upcheck_status. `error`, unless it is NULL, then receives an object with
- *             the message. Nothing is kept per thread. Outputs are written on success only, and whatever the call would
- *             have changed is as it was, but where a call says otherwise.
+ * Errors      A call that can fail returns an upcheck_status. `error`, unless it is NULL itself, receives an object with
+ *             the message then, and NULL where all is well. Nothing is kept per thread. Other outputs are written on
+ *             success only, and whatever the call would have changed is as it was, but where a call says otherwise.
  * Threads     One thread at a time may use a handle, unless all that use it take it as const. No handle belongs to a
  *             thread. Exceptions are named where they are declared. A call needs up to 256 KB of stack.
  * Panics      A bug inside the library comes back as UPCHECK_E_INTERNAL; the handles that the call took as non-const
