@@ -67,7 +67,7 @@ pub(crate) fn project(targets: &[Desc], common: &[(&str, &str)]) -> (Project, Ve
             values: &values,
             depfile: desc.depfile.as_bytes(),
             globs: &globs,
-            policy: desc.policy,
+            policy: desc.policy.filter(|_| !desc.phony),
             phony: desc.phony,
             ..Description::default()
         };
