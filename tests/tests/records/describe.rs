@@ -57,20 +57,23 @@ pub(crate) fn project(targets: &[Desc], common: &[(&str, &str)]) -> (Project, Ve
         let values: Vec<_> =
             desc.values.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
         let globs: Vec<&str> = desc.globs.iter().map(String::as_str).collect();
-        let description = Description {
+        let mut description = Description {
             outputs: &outputs,
             name: desc.name.as_bytes(),
             explicit: &explicit,
             implicit: &implicit,
             order_only: &order_only,
-            command: desc.command.as_bytes(),
-            values: &values,
-            depfile: desc.depfile.as_bytes(),
-            globs: &globs,
-            policy: desc.policy.filter(|_| !desc.phony),
             phony: desc.phony,
             ..Description::default()
         };
+        // A phony target has nothing of what a command can have, whatever a world says.
+        if !desc.phony {
+            description.command = desc.command.as_bytes();
+            description.values = &values;
+            description.depfile = desc.depfile.as_bytes();
+            description.globs = &globs;
+            description.policy = desc.policy;
+        }
         ids.push(project.add(&description).expect("a description"));
     }
     (project, ids)
