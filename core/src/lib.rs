@@ -66,6 +66,7 @@ pub mod records;
 mod report;
 mod snapshot;
 mod state;
+mod threads;
 
 pub use affected::{Affected, affected};
 pub use column::Column;

@@ -3,10 +3,11 @@
 use super::{Disk, chunk};
 use crate::plan::{How, Plan};
 use crate::snapshot::{IoCounts, Stat};
+use crate::threads::join_all;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Scope};
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// What a chunk costs, in nanoseconds, at least and at most: small beside a thread's start, large beside the queue's
@@ -46,10 +47,8 @@ pub(super) fn collect(disk: &dyn Disk, plan: &Plan, threads: usize) -> (Vec<Stat
     };
     let wanted = usize::try_from(work / WORK_PER_THREAD).unwrap_or(usize::MAX);
     thread::scope(|scope| {
-        for _ in 1..cores.min(wanted) {
-            crew.start_one(scope);
-        }
-        crew.work(scope);
+        let first = (1..cores.min(wanted)).filter_map(|_| crew.start_one(scope)).collect();
+        crew.work(scope, first);
     });
     let counts = *lock(&crew.counts);
     (found, counts)
@@ -65,8 +64,12 @@ struct Crew<'a> {
 }
 
 impl Crew<'_> {
-    /// Takes chunks until there are none.
-    fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+    /// Takes chunks until there are none, and waits for the threads that it has started.
+    fn work<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        mut started: Vec<ScopedJoinHandle<'scope, ()>>,
+    ) {
         let mut counts = IoCounts::default();
         loop {
             let next = lock(&self.queue).take();
@@ -74,18 +77,21 @@ impl Crew<'_> {
             let began = Instant::now();
             chunk::visit_all(self.disk, self.plan, visits, stats, &mut counts);
             if began.elapsed() > Duration::from_nanos(cost) * SLOW {
-                self.start_one(scope);
+                started.extend(self.start_one(scope));
             }
         }
         lock(&self.counts).add(counts);
+        join_all(started);
     }
 
     /// Starts another thread, if there may be one more. Where the system refuses, those that are there do the work.
-    fn start_one<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+    fn start_one<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+    ) -> Option<ScopedJoinHandle<'scope, ()>> {
         let one_more = |started| (started < self.most).then_some(started + 1);
-        if self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok() {
-            let _ = thread::Builder::new().spawn_scoped(scope, move || self.work(scope));
-        }
+        self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).ok()?;
+        thread::Builder::new().spawn_scoped(scope, move || self.work(scope, Vec::new())).ok()
     }
 }
 

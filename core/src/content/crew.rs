@@ -6,12 +6,13 @@ use crate::collect::{Disk, Kind, Listing, OpenFile};
 use crate::ids::FileId;
 use crate::snapshot::Meta;
 use crate::state::Digest;
+use crate::threads::join_all;
 use blake3::hazmat::{ChainingValue, HasherExt};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Scope};
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// So much is read at once: enough to be hashed at full speed, and little enough to be still in the processor's cache by
@@ -61,10 +62,8 @@ pub(super) fn read_all(
         found: Mutex::default(),
     };
     thread::scope(|scope| {
-        for _ in 1..cores.min(wanted) {
-            crew.start_one(scope);
-        }
-        crew.work(scope);
+        let first = (1..cores.min(wanted)).filter_map(|_| crew.start_one(scope)).collect();
+        crew.work(scope, first);
     });
     for (place, content) in lock(&crew.found).drain(..) {
         contents[place] = content;
@@ -156,8 +155,12 @@ struct Tools {
 }
 
 impl<'a> Crew<'a> {
-    /// Takes jobs until there are none.
-    fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+    /// Takes jobs until there are none, and waits for the threads that it has started.
+    fn work<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        mut started: Vec<ScopedJoinHandle<'scope, ()>>,
+    ) {
         let mut tools = Tools { buffer: vec![0; BUFFER], listing: Listing::default() };
         let mut found = Vec::new();
         while let Some(job) = self.jobs.get(self.next.fetch_add(1, Ordering::Relaxed)) {
@@ -179,18 +182,21 @@ impl<'a> Crew<'a> {
                 }
             }
             if began.elapsed() > Duration::from_nanos(job.cost) * SLOW {
-                self.start_one(scope);
+                started.extend(self.start_one(scope));
             }
         }
         lock(&self.found).append(&mut found);
+        join_all(started);
     }
 
     /// Starts another thread, if there may be one more. Where the system refuses, those that are there do the work.
-    fn start_one<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+    fn start_one<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+    ) -> Option<ScopedJoinHandle<'scope, ()>> {
         let one_more = |started| (started < self.most).then_some(started + 1);
-        if self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok() {
-            let _ = thread::Builder::new().spawn_scoped(scope, move || self.work(scope));
-        }
+        self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).ok()?;
+        thread::Builder::new().spawn_scoped(scope, move || self.work(scope, Vec::new())).ok()
     }
 
     /// Reads a piece of a large file. Whoever finishes the last one says what the file came to.
