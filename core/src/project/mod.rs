@@ -189,6 +189,8 @@ impl Project {
         if self.base.last() != Some(&b'/') {
             self.base.push(b'/');
         }
+        // Absolute paths that are known already may be below it.
+        self.n_proved = 0;
     }
 
     /// Sets the policy of the targets that have none of their own. Without one it is

@@ -116,7 +116,8 @@ typedef uint32_t upcheck_file;    /* a path of a graph: counted from 0 in the or
 typedef uint32_t upcheck_target;  /* a target of a graph: counted from 0 in the order of adding */
 #define UPCHECK_NONE UINT32_MAX
 
-/* A graph without targets. Relative paths start from `directory`; from the working directory if it is empty. */
+/* A graph without targets. Relative paths start from `directory`; from the working directory if it is empty. Meant is
+ * whatever has its name, absolute and without links, when a call looks at files. */
 UPCHECK_API UPCHECK_CHECKED upcheck_status
 upcheck_graph_new(const char *directory, size_t len, upcheck_graph **graph, upcheck_error **error);
 UPCHECK_API void upcheck_graph_free(upcheck_graph *graph);

@@ -40,6 +40,7 @@ pub unsafe extern "C" fn upcheck_affected_by(
             return Err(Failure::invalid("a path is empty"));
         }
         let names = files.iter().map(|file| names_of(&graph, file)).collect::<Result<Vec<_>, _>>()?;
+        graph.reopen()?;
         let upcheck_graph { disk, kind, number: graph_number, .. } = &mut *graph;
         let (found, unknown) = match kind {
             Kind::Project(project) => {

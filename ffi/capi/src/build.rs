@@ -47,6 +47,7 @@ pub unsafe extern "C" fn upcheck_begin(
         unsafe {
             let (mut graph, mut records) = (Taken::new(graph)?, Taken::new(records)?);
             let targets = graph.check_targets(ids(targets, n, "targets")?)?;
+            graph.reopen()?;
             let (number, (project, disk)) = (graph.number, graph.project()?);
             let begun = project.begin(disk, &mut records.records, targets, Options::default())?;
             let new =
@@ -75,6 +76,7 @@ pub unsafe extern "C" fn upcheck_commit(
         if build.graph != graph.number {
             return Err(Failure::invalid("the build is one of another graph"));
         }
+        graph.reopen()?;
         let (project, disk) = graph.project()?;
         // A copy: what cannot be committed now can be later.
         let begun = build.begun.clone();

@@ -123,6 +123,7 @@ pub unsafe extern "C" fn upcheck_check(
             let mut graph = Taken::new(graph)?;
             let records = if records.is_null() { None } else { Some(&shared(records)?.records) };
             let question = Question::new(options, &graph)?;
+            graph.reopen()?;
             let new = check(&mut graph, records, &question)?;
             hand_out(report, new);
         }

@@ -56,6 +56,14 @@ impl upcheck_graph {
         Ok(Self { poisoned: false, number: next_number(), disk, directory: absolute, kind })
     }
 
+    /// Opens the directory anew, for a call that looks at files: what has its name now is what commands work in. The one
+    /// that had it when the graph was made may lie elsewhere by now, with files that nobody builds any more.
+    pub(crate) fn reopen(&mut self) -> Result<(), Failure> {
+        let name = self.directory.as_os_str().as_encoded_bytes();
+        self.disk = os_disk(&self.directory).map_err(|cause| Failure::io("opening", name, &cause))?;
+        Ok(())
+    }
+
     pub(crate) fn graph(&self) -> &Graph {
         match &self.kind {
             Kind::Project(project) => project.graph(),

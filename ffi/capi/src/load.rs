@@ -43,6 +43,7 @@ pub unsafe extern "C" fn upcheck_graph_load_ninja(
         // SAFETY: the caller's handle.
         let mut graph = unsafe { Taken::new(graph) }?;
         need_empty(graph.project()?.0)?;
+        graph.reopen()?;
         let mut read = Options::default();
         let mut image_folder = None;
         // SAFETY: the caller's struct and texts.

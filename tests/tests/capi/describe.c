@@ -1,6 +1,8 @@
 /* Targets described one by one and in arrays, with paths interned, distinct and borrowed; answers as arrays. */
 #include "expect.h"
 
+#include <sys/stat.h>
+
 /* a.o <- a.c h.h; b.o <- b.c h.h | (order-only) gen; app <- a.o b.o; all <- app (phony); check (no file) <- app */
 static const char PATHS[] = "a.oa.ch.hb.ob.cgenappall";
 static const uint64_t ENDS[] = {3, 6, 9, 12, 15, 18, 21, 24};
@@ -124,6 +126,26 @@ static void look_at(upcheck_graph *graph, const upcheck_file *file) {
   upcheck_affected_free(affected);
 }
 
+/* A graph is about the directory that has its name when it is asked: the one that had it before says nothing. */
+static void another_directory_of_the_same_name(void) {
+  upcheck_graph *graph = NULL;
+  EXPECT(mkdir("here", 0777) == 0);
+  put("here/in", "a", 0);
+  put("here/out", "a", 10);
+  OK(upcheck_graph_new("here", 4, &graph, &error));
+  target_of(graph, "out", "in", "cp in out");
+  upcheck_report *report = checked(graph, NULL);
+  EXPECT(n_stale(report) == 0);
+  upcheck_report_free(report);
+  EXPECT(rename("here", "elsewhere") == 0 && mkdir("here", 0777) == 0);
+  put("here/in", "b", 20);
+  put("here/out", "a", 10);
+  report = checked(graph, NULL);
+  EXPECT(n_stale(report) == 1 && reason_of(report, 0) == UPCHECK_INPUT_NEWER);
+  upcheck_report_free(report);
+  upcheck_graph_free(graph);
+}
+
 int main(int argc, char **argv) {
   EXPECT(argc > 1 && chdir(argv[1]) == 0);
   const char *names[] = {"a.c", "h.h", "gen", "a.o", "b.o", "b.c", "app"};
@@ -182,6 +204,8 @@ int main(int argc, char **argv) {
   EXPECT(stale == 1 && reason == UPCHECK_INPUT_NEWER);
   OK(upcheck_is_stale(&newer, 1, NULL, 0, &stale, NULL, &error));
   EXPECT(stale == 1);
+
+  another_directory_of_the_same_name();
 
   upcheck_snapshot *snapshot = NULL;
   uint64_t some[] = {3, 10, 13, 17};
