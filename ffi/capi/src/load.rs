@@ -129,6 +129,7 @@ pub unsafe extern "C" fn upcheck_graph_load_compile_commands(
         check_flags(flags, UPCHECK_HEADERS_UNKNOWN_IS_FINE)?;
         // SAFETY: the caller's handle and text.
         let (mut graph, file) = unsafe { (Taken::new(graph)?, bytes(file, len, "file")?) };
+        graph.reopen()?;
         let (project, disk) = graph.project()?;
         path_of(file)?;
         let text = disk.read(file).map_err(|cause| Failure::io("reading", file, &cause))?;
