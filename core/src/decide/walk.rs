@@ -16,6 +16,8 @@ pub(super) struct Frame {
     ready: bool,
     /// Whether the content of an input that is made again decides.
     forgives: bool,
+    /// Whether its inputs have no say: somebody else has judged it.
+    is_given: bool,
     newest: Option<FileId>,
 }
 
@@ -79,6 +81,7 @@ impl Decision<'_> {
             certain: false,
             ready: true,
             forgives: self.forgives(target),
+            is_given: self.history.rule(target) == Rule::Given,
             newest: None,
         });
         Ok(())
@@ -152,7 +155,7 @@ impl Decision<'_> {
                 }
                 frame.next += 1;
                 frame.ready &= bits & F_NOT_READY == 0;
-                if frame.segment == ORDER_ONLY {
+                if frame.segment == ORDER_ONLY || frame.is_given {
                     continue;
                 }
                 if bits & F_DIRTY != 0 {

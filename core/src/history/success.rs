@@ -16,6 +16,9 @@ pub enum Rule {
     Newer,
     /// By comparison with its last success ([`History::success`](super::History::success)).
     Recorded(Policy),
+    /// By nothing but what its describer has found out: it is stale for the differences that he gives
+    /// ([`Success::differences`]) and fresh without any, whatever its inputs and outputs look like.
+    Given,
 }
 
 /// A file of a record.

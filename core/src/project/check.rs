@@ -305,6 +305,13 @@ impl<'a> Describer<'a> {
         if self.project.graph.flags(target).phony {
             return;
         }
+        if let Some(reasons) = self.project.given.get(&target) {
+            self.described.history.set_rule(target, Rule::Given);
+            self.described.history.set_success(target, reasons.iter().cloned(), [], []);
+            // Nothing that could be looked at again tells whether it holds.
+            self.described.rests_on_more = true;
+            return;
+        }
         let mut differences = Vec::new();
         let matches = self.project.expand_globs(self.disk, target, self.threads, |file, errno| {
             differences.push(Reason::Unreadable { path: file, errno });

@@ -96,8 +96,9 @@ use crate::graph::{DuplicateOutput, Flags, Graph, TargetDesc};
 use crate::ids::{FileId, TargetId, narrow};
 use crate::path;
 use crate::policy::Policy;
+use crate::reason::Reason;
 use digests::Digests;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// What a caller hands in for one target. All slices are copied.
@@ -130,6 +131,11 @@ pub struct Description<'a> {
     pub policy: Option<Policy>,
     /// A mere name for its inputs: it has no command, no record, and nothing to run.
     pub phony: bool,
+    /// The command may leave its outputs as they are: what is made from them is pending while this target is stale.
+    pub restat: bool,
+    /// Why the target is stale, where whoever describes it has found that out: it is stale for these reasons, and fresh
+    /// without any, whatever its files and records say ([`Rule::Given`](crate::history::Rule::Given)).
+    pub given: Option<&'a [Reason]>,
 }
 
 /// Names and values that all targets depend on.
@@ -146,6 +152,8 @@ pub struct Project {
     /// Ends of names and of values, in turn, in `texts`.
     values: Vec<u32>,
     globs: Vec<Globs>,
+    /// Why targets are stale that their describer has judged, by target.
+    given: HashMap<TargetId, Box<[Reason]>>,
     /// The targets asked about where a question names none; all where it is empty.
     defaults: Vec<FileId>,
     policy: Option<Policy>,
@@ -343,6 +351,8 @@ impl Project {
             ("depfile", !description.depfile.is_empty()),
             ("globs", !description.globs.is_empty()),
             ("policy", description.policy.is_some()),
+            ("restat", description.restat),
+            ("given", description.given.is_some()),
         ];
         if let Some((what, _)) = only_with_command.iter().find(|(_, is_there)| description.phony && *is_there)
         {
@@ -366,10 +376,18 @@ impl Project {
                 order_only: description.order_only,
                 validations: description.validations,
                 dyndep: None,
-                flags: Flags { phony, name_only: name_only && !phony, ..Flags::default() },
+                flags: Flags {
+                    phony,
+                    name_only: name_only && !phony,
+                    restat: description.restat,
+                    ..Flags::default()
+                },
             })
             .map_err(|duplicate| self.duplicate(duplicate))?;
         self.add_details(description, globs);
+        if let Some(reasons) = description.given {
+            self.given.insert(target, reasons.into());
+        }
         Ok(target)
     }
 
