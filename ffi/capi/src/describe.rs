@@ -142,6 +142,8 @@ pub unsafe extern "C" fn upcheck_graph_add_target(
                 directory: without_nul(given.directory.bytes("directory")?, "directory")?,
                 name: given.name.bytes("name")?,
                 phony: given.flags & UPCHECK_PHONY != 0,
+                restat: false,
+                given: None,
                 policy: policy(given.policy)?,
             };
             let added = graph.project()?.0.add(&description)?;

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::json;
 use crate::ninja;
 use crate::project::{describe, options, read_records, trouble};
-use crate::run::{Trouble, bytes_of, open, print};
+use crate::run::{Trouble, bytes_of, open, print, print_names};
 use crate::text::{BOLD, FRESH, STALE, plural};
 use crate::words;
 use serde_json::{Map, Value, json};
@@ -95,6 +95,7 @@ fn answer(common: &Common, args: &AffectedArgs, graph: &Graph, found: &Found<'_>
                 last.extend(tail(found));
                 writeln!(out, "{}", Value::Object(last))
             }
+            Format::Names => print_names(out, common, found.targets.iter().map(|found| graph.name(found.target))),
         })?;
     }
     Ok(if found.is_fresh() { Exit::Fresh } else { Exit::Stale })

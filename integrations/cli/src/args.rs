@@ -106,7 +106,7 @@ pub(crate) struct OneTarget {
     /// A file that lists inputs, one in a line; `-` for standard input
     #[arg(long, value_name = "FILE", global = true, help_heading = ONE_TARGET)]
     pub(crate) inputs_from: Option<PathBuf>,
-    /// In lists of files, they end with a NUL instead of a line's end
+    /// In lists of names, they end with a NUL instead of a line's end
     #[arg(short = '0', long, global = true, help_heading = ONE_TARGET)]
     pub(crate) null: bool,
     /// An input that must be there first, whose changes do not count
@@ -202,6 +202,8 @@ pub(crate) enum Format {
     Json,
     /// One JSON object per target, then one with all the rest
     Jsonl,
+    /// The names of the stale targets, one in a line, or each with a NUL behind it (-0)
+    Names,
 }
 
 #[derive(Debug, Subcommand)]

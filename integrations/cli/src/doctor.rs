@@ -65,7 +65,7 @@ pub(crate) fn doctor(common: &Common, args: &DoctorArgs) -> Result<Exit, Trouble
     findings.sort_by_key(|finding| finding.severity == Severity::Warning);
     let diagnosis = Diagnosis { directory: bytes_of(directory.into_os_string()), findings };
     run::print(common, |out| match common.format {
-        Format::Text => diagnosis.print(out),
+        Format::Text | Format::Names => diagnosis.print(out),
         Format::Json => diagnosis.print_json(out),
         Format::Jsonl => diagnosis.print_lines(out),
     })?;

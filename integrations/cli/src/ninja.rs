@@ -203,7 +203,7 @@ pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> 
     warn(common, build.warnings());
     let why = why::Why { from: "ninja", graph: build.graph(), decision: &decision, all: args.all };
     print(common, |out| match common.format {
-        Format::Text => why.print(out, &requests),
+        Format::Text | Format::Names => why.print(out, &requests),
         Format::Json => why.print_json(out, &requests),
         Format::Jsonl => why.print_lines(out, &requests),
     })?;

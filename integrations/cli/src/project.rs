@@ -183,7 +183,7 @@ pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> 
     let decision = checked.decision(project)?;
     let why = why::Why { from: common.origin(), graph: project.graph(), decision: &decision, all: args.all };
     print(common, |out| match common.format {
-        Format::Text => why.print(out, requests),
+        Format::Text | Format::Names => why.print(out, requests),
         Format::Json => why.print_json(out, requests),
         Format::Jsonl => why.print_lines(out, requests),
     })?;

@@ -71,6 +71,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Trouble> {
             _ => Err(trouble),
         };
     }
+    if let (Some(Command::Why(_) | Command::Doctor(_)), Format::Names) = (&args.command, common.format) {
+        return Err(Trouble("--format names is for check and affected".into()));
+    }
     let exit = match &args.command {
         None => check(common, &args.check),
         Some(Command::Check(args)) => check(common, args),
@@ -103,7 +106,7 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Run(_) | Command::Record(_)) => (json::SCHEMA, true),
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
     };
-    if args.common.format != Format::Text && !quiet {
+    if matches!(args.common.format, Format::Json | Format::Jsonl) && !quiet {
         // Fails where the trouble is standard output itself.
         let from = args.common.origin();
         let _ = print(&args.common, |out| json::print_trouble(out, from, schema, &trouble.0));
@@ -125,7 +128,21 @@ pub(crate) fn print_answer(common: &Common, answer: &Answer<'_>) -> Result<(), T
         Format::Text => text::print(out, answer),
         Format::Json => json::print(out, answer),
         Format::Jsonl => json::print_lines(out, answer),
+        Format::Names => {
+            let report = &answer.report;
+            print_names(out, common, report.stale.iter().map(|stale| answer.graph.name(stale.target)))
+        }
     })
+}
+
+/// Prints names as they are, for scripts.
+pub(crate) fn print_names<'a>(
+    out: &mut dyn Write,
+    common: &Common,
+    names: impl IntoIterator<Item = &'a [u8]>,
+) -> io::Result<()> {
+    let end = if common.one.null { b"\0" } else { b"\n" };
+    names.into_iter().try_for_each(|name| out.write_all(name).and_then(|()| out.write_all(end)))
 }
 
 /// Opens the directory that paths start from.
@@ -164,7 +181,7 @@ pub(crate) fn print(
 ) -> Result<(), Trouble> {
     let stream = match common.format {
         Format::Text => AutoStream::new(io::stdout().lock(), choice(common.color)),
-        Format::Json | Format::Jsonl => AutoStream::always_ansi(io::stdout().lock()),
+        Format::Json | Format::Jsonl | Format::Names => AutoStream::always_ansi(io::stdout().lock()),
     };
     let mut out = BufWriter::with_capacity(1 << 16, stream);
     match answer(&mut out).and_then(|()| out.flush()) {
