@@ -314,9 +314,11 @@ endfunction()
 
 function(_upcheck_write_externals)
   get_property(graph GLOBAL PROPERTY _UPCHECK_EXTERNALS_GRAPH)
-  # No path has a generator expression in it, whatever it looks like.
+  # The policy is said because without any record, times alone would count. No path has a generator expression in it,
+  # whatever it looks like.
   string(REPLACE "$<" "$<1:$><" graph "${graph}")
-  set_property(TARGET upcheck_externals PROPERTY UPCHECK_GRAPH "{\"version\":1,\"targets\":[\n${graph}\n]}")
+  set_property(TARGET upcheck_externals PROPERTY UPCHECK_GRAPH
+    "{\"version\":1,\"policy\":\"mtime-and-digest-input\",\"targets\":[\n${graph}\n]}")
   get_property(names GLOBAL PROPERTY _UPCHECK_EXTERNALS)
   string(REPLACE ";" ":" names "${names}")
   set_property(TARGET upcheck_externals PROPERTY UPCHECK_NAMES "${names}")
