@@ -455,11 +455,16 @@ pub fn says_the_same(ours: &str, theirs: &str) -> bool {
     if let Some(at) = core.find("build stopped: ").filter(|_| ours.contains("build stopped: ")) {
         core = &core[..at];
     }
-    // Ninja puts file:line in front of what is wrong; upcheck adds the column.
-    if let Some((place, message)) = core.split_once(": ")
-        && place.rsplit(':').next().is_some_and(|line| line.parse::<u32>().is_ok())
-    {
-        core = message;
+    // Ninja puts file:line in front of what is wrong, perhaps behind what it was about to do; upcheck adds the column.
+    let is_place = |part: &str| part.rsplit_once(':').is_some_and(|(_, line)| line.parse::<u32>().is_ok());
+    let parts: Vec<_> = core.split(": ").collect();
+    let message;
+    if let Some(place) = parts.iter().position(|part| is_place(part)) {
+        if !ours.contains(&parts[..place].join(": ")) {
+            return false;
+        }
+        message = parts[place + 1..].join(": ");
+        core = &message;
     }
     // Which of several near misses ninja proposes is up to its hash table, and it gives its full version.
     core = core.split(", did you mean").next().unwrap_or(core);
@@ -467,4 +472,20 @@ pub fn says_the_same(ours: &str, theirs: &str) -> bool {
         core = incompatible;
     }
     ours.contains(core)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_the_same;
+
+    #[test]
+    fn a_place_may_stand_behind_what_was_under_way() {
+        let theirs = "rebuilding 'build.ninja': dd0:1: expected 'ninja_dyndep_version = ...'";
+        let ours =
+            "rebuilding 'build.ninja': dd0:1:1: expected 'ninja_dyndep_version = ...'\n  | \n  | ^ near here";
+        assert!(says_the_same(ours, theirs));
+        assert!(!says_the_same("dd0:1:1: expected 'ninja_dyndep_version = ...'", theirs));
+        assert!(!says_the_same("rebuilding 'build.ninja': dd0:1:1: expected a path", theirs));
+        assert!(says_the_same("dd0:1:1: expected a path", "dd0:1: expected a path"));
+    }
 }

@@ -131,6 +131,9 @@ pub trait Disk: Sync {
 
 /// The disk below `base`, by the fastest means the platform has.
 ///
+/// It stays with the directory that it has opened: if that is renamed, and another one is made in its place, then it is
+/// about the one that lies elsewhere now. Who asks more than once opens it anew for each question.
+///
 /// # Errors
 /// When `base` is not a directory that can be searched.
 #[cfg(unix)]

@@ -95,7 +95,9 @@ fn answer(common: &Common, args: &AffectedArgs, graph: &Graph, found: &Found<'_>
                 last.extend(tail(found));
                 writeln!(out, "{}", Value::Object(last))
             }
-            Format::Names => print_names(out, common, found.targets.iter().map(|found| graph.name(found.target))),
+            Format::Names => {
+                print_names(out, common, found.targets.iter().map(|found| graph.name(found.target)))
+            }
         })?;
     }
     Ok(if found.is_fresh() { Exit::Fresh } else { Exit::Stale })

@@ -10,8 +10,8 @@ use crate::version::NinjaVersion;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use upcheck::collect::{Disk, collect};
 use upcheck::{
-    Decision, FileId, Graph, History, Mode, Mtime, Plan, Reason, Report, Snapshot, Stat, Stop, TargetId,
-    os_message, path,
+    Decision, FileId, Graph, History, Mode, Mtime, Plan, Reason, Report, Rule, Snapshot, Stat, Stop,
+    TargetId, os_message, path,
 };
 
 /// What to read, and by whose rules.
@@ -85,6 +85,8 @@ pub struct Build {
     pub(crate) began: Mtime,
     /// What there is beside, when an image was used.
     pub(crate) kept: Option<Kept>,
+    /// Whether some target is judged by what a caller has found out.
+    pub(crate) has_given: bool,
 }
 
 impl Build {
@@ -137,6 +139,7 @@ impl Build {
             depfiles: Vec::new(),
             began,
             kept: None,
+            has_given: false,
         };
         build.take_log(&log.unwrap_or_default());
         build.take_deps_log(deps);
@@ -256,6 +259,24 @@ impl Build {
         collect(disk, &plan, self.options.threads)
     }
 
+    /// Judges the target that makes `output` by whether files came or went, whatever ninja's rules say: for one that ninja
+    /// runs every time so that it finds that out itself. To be called after [`Build::collect`]. Whether there is such a
+    /// target.
+    ///
+    /// Decisions about such a build are not for images: nobody could tell later whether what was given still holds.
+    pub fn give(&mut self, output: &[u8], added: &[Vec<u8>], removed: &[Vec<u8>]) -> bool {
+        let Some(output) = self.graph.files.lookup(output) else { return false };
+        let Some(target) = self.graph.producer(output) else { return false };
+        let mut files = |paths: &[Vec<u8>]| paths.iter().map(|path| self.graph.files.intern(path)).collect();
+        let (added, removed): (Box<[_]>, Box<[_]>) = (files(added), files(removed));
+        let differs = !added.is_empty() || !removed.is_empty();
+        let reason = differs.then(|| Reason::InputsDiffer { output, added, removed });
+        self.history.set_rule(target, Rule::Given);
+        self.history.set_success(target, reason, [], []);
+        self.has_given = true;
+        true
+    }
+
     /// Judges the requests, and the manifest's own target last. What stands in the way of one answer does not
     /// stand in the way of the others.
     ///
@@ -263,7 +284,7 @@ impl Build {
     /// When targets depend on each other, or when a request names a source that is not to be had: it has no target
     /// that could be stale for it.
     pub fn decide<'a>(&'a self, snapshot: &'a Snapshot, requests: &[FileId]) -> Result<Decision<'a>, Error> {
-        let resumed = self.before(requests).and_then(|(before, changed)| {
+        let resumed = self.before(requests).filter(|_| !self.has_given).and_then(|(before, changed)| {
             Decision::resume(&self.graph, &self.history, snapshot, before, changed)
         });
         let decision = match resumed {

@@ -196,7 +196,10 @@ fn scripts_get_nothing_but_names() {
     let space = changed_header();
     let text = run(&space, "").answer(1);
     let names = run(&space, "--format names").answer(1);
-    assert!(!names.is_empty() && names.lines().all(|name| text.contains(&format!("stale   {name}\n"))), "{names}");
+    assert!(
+        !names.is_empty() && names.lines().all(|name| text.contains(&format!("stale   {name}\n"))),
+        "{names}"
+    );
     assert_eq!(run(&space, "--format names -0").answer(1), names.replace('\n', "\0"));
     assert_eq!(run(&program(), "--format names").answer(0), "");
     assert!(run(&space, "why prog --format names").trouble().contains("--format names is for"));

@@ -355,6 +355,7 @@ impl<'o> Opening<'o> {
             depfiles: Vec::new(),
             began: self.began,
             kept: None,
+            has_given: false,
         };
         build.know_dyndep_producers();
         kept.appended = build.take_tails(disk, &self.tails)?;

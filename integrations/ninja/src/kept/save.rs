@@ -65,6 +65,7 @@ impl Build {
         last: Option<LastCheck<'_>>,
         draft: Option<Draft>,
     ) -> io::Result<Saved> {
+        let last = last.filter(|_| !self.has_given);
         let who = tables::who(images, &self.options.manifest_path(), self.options.version);
         if let Some(kept) = &self.kept {
             let is_outdated = kept.appended > FEW_APPENDED.max(self.log_bytes() / 8)
