@@ -6,6 +6,7 @@ use crate::project::{Described, ask, describe, keep_digests, made, open_records,
 use crate::run::{Trouble, open, stderr, warn};
 use crate::words;
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
@@ -41,19 +42,8 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
         explain(common, &described, &checked);
     }
     let begun = described.project.begin(&disk, &mut records, &made, options(common))?;
-    let mut command = Command::new(&args.command[0]);
-    command.args(&args.command[1..]).current_dir(&common.directory);
-    let status = match command.status() {
-        Ok(status) => status,
-        Err(error) => {
-            let command = Path::new(&args.command[0]);
-            let code = if error.kind() == ErrorKind::NotFound { NO_SUCH_COMMAND } else { CANNOT_RUN };
-            let trouble = trouble("running", command, &error);
-            return Ok(fail(common, &trouble, code));
-        }
-    };
-    if !status.success() {
-        return Ok(ExitCode::from(code(status)));
+    if let Err(status) = execute(common, &args.command, &common.directory) {
+        return Ok(status);
     }
     match described.project.commit(&disk, &mut records, begun, options(common)) {
         Ok(committed) => warn_of_doubt(common, &described, &committed),
@@ -64,6 +54,19 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
     }
     keep_digests(&mut described.project);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a command to its end. `Err`: what to end with, where it was not run or did not succeed.
+pub(crate) fn execute(common: &Common, command: &[OsString], directory: &Path) -> Result<(), ExitCode> {
+    let status = Command::new(&command[0]).args(&command[1..]).current_dir(directory).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(ExitCode::from(code(status))),
+        Err(error) => {
+            let exit = if error.kind() == ErrorKind::NotFound { NO_SUCH_COMMAND } else { CANNOT_RUN };
+            Err(fail(common, &trouble("running", Path::new(&command[0]), &error), exit))
+        }
+    }
 }
 
 /// Says on standard error what stood in the way of running a command.
