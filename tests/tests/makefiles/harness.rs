@@ -54,6 +54,13 @@ pub(crate) struct Ran {
     pub(crate) text: String,
 }
 
+impl Answer {
+    /// Whether a target is neither stale nor pending.
+    pub(crate) fn is_fresh(&self, name: &str) -> bool {
+        !self.stale.contains(name) && !self.pending.contains(name)
+    }
+}
+
 impl Build {
     pub(crate) fn new(version: &'static str, files: &[(&str, &str)]) -> Self {
         Self::with_options(version, files, &[])
@@ -65,6 +72,21 @@ impl Build {
             build.space.write(&format!("s/{path}"), content);
         }
         build.configure(options);
+        build
+    }
+
+    /// A build in the source tree itself, which is `b`.
+    pub(crate) fn in_source(version: &'static str, files: &[(&str, &str)]) -> Self {
+        let build = Self { space: Space::new(), version, globs: None, goal: "all" };
+        for (path, content) in files {
+            build.space.write(&format!("b/{path}"), content);
+        }
+        let output = Command::new(cmake(version))
+            .args(["-G", "Unix Makefiles", "."])
+            .current_dir(build.path("b"))
+            .output()
+            .expect("cmake runs");
+        assert!(output.status.success(), "{}", shown(&output));
         build
     }
 
@@ -96,7 +118,11 @@ impl Build {
     }
 
     pub(crate) fn try_ask(&self) -> Result<Answer, String> {
-        let disk = os_disk(&self.path("b")).map_err(|error| error.to_string())?;
+        self.try_ask_in("b")
+    }
+
+    pub(crate) fn try_ask_in(&self, directory: &str) -> Result<Answer, String> {
+        let disk = os_disk(&self.path(directory)).map_err(|error| error.to_string())?;
         let mut project = Project::new();
         project.set_policy(Some(Policy::Newer));
         let made = describe(&disk, self.globs.as_ref(), &mut project).map_err(|error| error.to_string())?;
@@ -199,7 +225,7 @@ impl Build {
                 .map(|(name, _)| name.clone())
                 .collect();
             let stale: BTreeSet<String> =
-                answer.stale.iter().filter(|name| !is_scan(name)).cloned().collect();
+                answer.stale.iter().filter(|name| !is_ours(name)).cloned().collect();
             let idle: Vec<_> = stale.difference(&made).collect();
             if !idle.is_empty() {
                 fail(format!("stale and not made: {idle:?}"));
@@ -270,14 +296,14 @@ fn made_as(name: &str) -> &str {
     if utility.strip_suffix(".dir") == Some(last) { last } else { name }
 }
 
-/// Whether it stands for a scan for includes.
-fn is_scan(name: &str) -> bool {
-    name.ends_with(".dir/depend")
+/// Whether it stands for a scan for includes, or for what commands make on the side: make knows no such targets.
+fn is_ours(name: &str) -> bool {
+    name.ends_with(".dir/depend") || name.ends_with(".dir/byproducts")
 }
 
 /// What is made every time.
 fn is_always(name: &str) -> bool {
-    name.contains("always")
+    name.contains("always") || is_ours(name)
 }
 
 fn shown(output: &Output) -> String {

@@ -29,6 +29,7 @@
 //! | `X` of a custom target | the phony name `X.dir/X`: a file may be called like it |
 //! | `all` | the phony name `CMakeFiles/all.dir/all`, no CMake target being called so |
 //! | a scan for includes | `X.dir/depend`, a name with `restat`: what it will find is open |
+//! | what a command makes beside its outputs | `X.dir/byproducts`, a name with `restat`, and a phony name for each that is used |
 
 mod configure;
 mod deps;
@@ -41,10 +42,10 @@ use crate::Error;
 use crate::globs::Difference;
 use names::Files;
 use rules::{Recipe, Rules};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use target::{Target, Why};
+use target::{Target, Why, is_below};
 use upcheck::collect::Disk;
 use upcheck::project::Description;
 use upcheck::{FileId, Policy, Project, Reason, Stat, TargetId};
@@ -90,7 +91,11 @@ pub fn describe(
     for target in &targets {
         describer.target(target)?;
     }
-    describer.add_files()?;
+    let used = describer.used();
+    for target in &targets {
+        describer.byproducts(disk, target, &used)?;
+    }
+    describer.add_files(&used)?;
     let (all, goals) = describer.goals(&makefile2, &directories, configured)?;
     Ok(Makefiles { all, configure, goals })
 }
@@ -341,12 +346,64 @@ impl Describer<'_> {
         }
     }
 
-    /// Adds a target for each file that is made.
-    fn add_files(&mut self) -> Result<(), Error> {
-        let mut used = std::collections::HashSet::new();
-        for made in self.made.iter().filter(|made| made.recipe != Recipe::None) {
-            used.extend(made.inputs.iter().chain(&made.headers).copied());
+    /// The files that rules with commands use.
+    fn used(&self) -> HashSet<FileId> {
+        let with_commands = self.made.iter().filter(|made| made.recipe != Recipe::None);
+        with_commands.flat_map(|made| made.inputs.iter().chain(&made.headers).copied()).collect()
+    }
+
+    /// Describes files without a rule that the commands of a CMake target make on the side. Nothing is known of them but
+    /// that they may be others afterwards, which leaves it open whether who uses them has to be made again.
+    fn byproducts(&mut self, disk: &dyn Disk, target: &Target, used: &HashSet<FileId>) -> Result<(), Error> {
+        let mut byproducts = Vec::new();
+        for name in &target.cleaned {
+            let Some(file) = self.project.lookup(name) else { continue };
+            let has_rule = self.numbers.contains_key(&file) || self.project.graph().producer(file).is_some();
+            // One that is missing is a source that is missing.
+            if used.contains(&file) && !has_rule && matches!(disk.stat(name), Stat::Present(_)) {
+                byproducts.push(file);
+            }
         }
+        if byproducts.is_empty() {
+            return Ok(());
+        }
+        let directory = target.directory.as_slice();
+        let utility = utility(&target.rules, directory);
+        let mut commands = Vec::new();
+        for rule in target.rules.rules.iter().filter(|rule| rule.recipe != Recipe::None) {
+            let name = target.rules.names.get(rule.target);
+            let file = match Some(name) == utility.as_deref() {
+                true => self.file(&[directory, b"/", name].concat())?,
+                false => self.file(name)?,
+            };
+            // Compilers make objects and nothing else.
+            if self.numbers.contains_key(&file) && !is_below(name, directory) {
+                commands.push(file);
+            }
+        }
+        unique(&mut commands);
+        let name = [directory, b"/byproducts"].concat();
+        self.project.add(&Description {
+            name: &name,
+            explicit: &commands,
+            restat: true,
+            policy: Some(Policy::Newer),
+            ..Description::default()
+        })?;
+        let name = self.file(&name)?;
+        for byproduct in byproducts {
+            self.project.add(&Description {
+                outputs: &[byproduct],
+                explicit: &[name],
+                phony: true,
+                ..Description::default()
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Adds a target for each file that is made.
+    fn add_files(&mut self, used: &HashSet<FileId>) -> Result<(), Error> {
         for made in std::mem::take(&mut self.made) {
             let Made { file, mut inputs, mut headers, recipe, builds, phony, mut given } = made;
             // Rules of several CMake targets name the same inputs.
@@ -471,6 +528,6 @@ fn utility(rules: &Rules, directory: &[u8]) -> Option<Vec<u8>> {
 
 /// Drops what is there already, and keeps the order.
 fn unique(files: &mut Vec<FileId>) {
-    let mut seen = std::collections::HashSet::with_capacity(files.len());
+    let mut seen = HashSet::with_capacity(files.len());
     files.retain(|&file| seen.insert(file));
 }

@@ -66,6 +66,22 @@ impl Script {
     }
 }
 
+/// What a script removes by the first of its `file(REMOVE_RECURSE ...)` commands: everything that a target makes, from the
+/// target's binary directory. Nothing where there is no such command.
+pub(super) fn removed(bytes: &[u8]) -> Vec<Vec<u8>> {
+    const COMMAND: &[u8] = b"file(REMOVE_RECURSE";
+    let Some(at) = memchr::memmem::find(bytes, COMMAND) else { return Vec::new() };
+    let mut reader = Reader { bytes, at: at + COMMAND.len() };
+    let mut files = Vec::new();
+    loop {
+        reader.skip_blanks();
+        match reader.argument() {
+            Some(file) => files.push(file),
+            None => return files,
+        }
+    }
+}
+
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -142,6 +158,14 @@ mod tests {
         assert_eq!(list("C"), ["ON"]);
         assert!(list("D").is_empty() && script.get("E").is_none());
         assert_eq!(script.list("A").count(), 2);
+    }
+
+    #[test]
+    fn what_is_removed_is_known() {
+        let text = b"file(REMOVE_RECURSE\n  \"a b\"\n  \"c\\$d\"\n)\n\nforeach(lang )\nendforeach()\n";
+        assert_eq!(removed(text), [b"a b".to_vec(), b"c$d".to_vec()]);
+        assert!(removed(b"foreach(lang )\n").is_empty());
+        assert_eq!(removed(b"file(REMOVE_RECURSE a").len(), 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::deps::{Blocks, depfile};
 use super::read;
 use super::rules::Rules;
-use super::script::Script;
+use super::script::{Script, removed};
 use crate::Error;
 use upcheck::collect::{Disk, collect};
 use upcheck::{FileId, FileTable, Mtime, Plan, Stat, Unknown};
@@ -19,6 +19,8 @@ pub(super) struct Target {
     pub(super) unknown: Vec<(Vec<u8>, Unknown)>,
     /// Outputs that the depend step will remove because another output of their command is missing: these.
     pub(super) to_remove: Vec<(Vec<u8>, Vec<u8>)>,
+    /// What it makes beside objects, with or without a rule: byproducts are among these.
+    pub(super) cleaned: Vec<Vec<u8>>,
     /// Why the depend step will scan sources, and what it has to find out about.
     pub(super) scan: Option<Scan>,
 }
@@ -68,6 +70,7 @@ impl Target {
             blocks: Vec::new(),
             unknown: Vec::new(),
             to_remove: Vec::new(),
+            cleaned: cleaned(disk, directory),
             scan: None,
         };
         let early = Early::look(disk, &info, directory, base);
@@ -237,6 +240,15 @@ impl Target {
     }
 }
 
+/// What `make clean` removes of a target, objects aside. Only a hint, so it does not matter whether it can be read.
+fn cleaned(disk: &dyn Disk, directory: &[u8]) -> Vec<Vec<u8>> {
+    let script = disk.read(&[directory, b"/cmake_clean.cmake"].concat()).unwrap_or_default();
+    let binary = binary_directory(directory);
+    let own = &directory[binary.len() + usize::from(!binary.is_empty())..];
+    let others = removed(&script).into_iter().filter(|file| !is_below(file, own));
+    others.map(|file| absolute(binary, file)).collect()
+}
+
 /// The files that make a scan necessary where they are newer than its result.
 fn scan_inputs(directory: &[u8]) -> [Vec<u8>; 2] {
     let mut about = binary_directory(directory).to_vec();
@@ -260,7 +272,7 @@ fn absolute(directory: &[u8], name: Vec<u8>) -> Vec<u8> {
     }
 }
 
-fn is_below(path: &[u8], directory: &[u8]) -> bool {
+pub(super) fn is_below(path: &[u8], directory: &[u8]) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.starts_with(b"/"))
 }
 
