@@ -143,6 +143,7 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -E copy all.txt second.txt
   DEPENDS ${data} VERBATIM)
 add_custom_target(bundle ALL DEPENDS ${CMAKE_BINARY_DIR}/all.txt)
+add_custom_target(nothing)
 add_custom_target(never COMMAND ${CMAKE_COMMAND} -E echo hi)
 install(TARGETS app DESTINATION bin)
 add_test(NAME t COMMAND app)
