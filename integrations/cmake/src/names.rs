@@ -193,7 +193,23 @@ impl<'a> Names<'a> {
                 return Some(at);
             }
         }
-        None
+        self.version_of(&path)
+    }
+
+    /// The target of a file with a version: CMake only tells the name that links to it, as `libx.so` for `libx.so.1.2` and
+    /// `x` for `x-1.2`.
+    fn version_of(&self, path: &[u8]) -> Option<usize> {
+        let is_kind = |at: &&usize, kind: &[&str]| {
+            self.configuration.targets.get(**at).is_some_and(|target| kind.contains(&&*target.kind))
+        };
+        let library = memchr::memmem::find_iter(path, b".so.").map(|at| &path[..at + b".so".len()]);
+        let mut library = library.filter_map(|path| self.files.get(path));
+        let program = memchr::memchr_iter(b'-', path)
+            .filter(|at| path.get(at + 1).is_some_and(u8::is_ascii_digit))
+            .map(|at| &path[..at]);
+        let mut program = program.filter_map(|path| self.files.get(path));
+        let found = library.find(|at| is_kind(at, &["SHARED_LIBRARY", "MODULE_LIBRARY"]));
+        found.or_else(|| program.find(|at| is_kind(at, &["EXECUTABLE"]))).copied()
     }
 
     /// The target to which a file belongs.
