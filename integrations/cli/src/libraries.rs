@@ -6,7 +6,7 @@
 
 use crate::args::{Common, RunArgs};
 use crate::project::is_pattern;
-use crate::run::{Trouble, bytes_of};
+use crate::run::bytes_of;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -16,14 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What options describe, with these inputs added.
-pub(crate) fn with_libraries(
-    common: &Common,
-    args: &RunArgs,
-    commands: &[&[OsString]],
-) -> Result<Common, Trouble> {
-    if !common.one.is_given() {
-        return Err(Trouble("--libraries is for a target that options describe (-i, -o)".into()));
-    }
+pub(crate) fn with_libraries(common: &Common, args: &RunArgs, commands: &[&[OsString]]) -> Common {
     let place = args.place(common);
     let mut files = BTreeSet::new();
     let programs = commands.iter().filter_map(|command| program(&place, &command[0]));
@@ -67,7 +60,7 @@ pub(crate) fn with_libraries(
         value.push(missing);
         common.one.values.push(value);
     }
-    Ok(common)
+    common
 }
 
 /// The file of a program, as a shell finds it.

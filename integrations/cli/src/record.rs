@@ -26,12 +26,12 @@ const NO_SUCH_COMMAND: u8 = 127;
 
 /// Runs the command if a target is stale, and records its success. The exit status is that of the command.
 pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> {
-    if args.keep_times && !common.one.is_given() {
-        return Err(Trouble("--keep-times is for a target that options describe (-i, -o)".into()));
+    if !common.one.is_given() {
+        args.without_those_of_one_target()?;
     }
     let disk = open(common)?;
     let commands = commands(args);
-    let with_libraries = args.libraries.then(|| with_libraries(common, args, &commands)).transpose()?;
+    let with_libraries = args.libraries.then(|| with_libraries(common, args, &commands));
     let common = with_libraries.as_ref().unwrap_or(common);
     let mut described = describe(common, &disk, &args.targets, &identity(args))?;
     let made = made(&described, args.targets.is_empty())?;
@@ -53,16 +53,8 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
     let begun = described.project.begin(&disk, &mut records, &made, options(common))?;
     let before = if args.keep_times { keep_times::look(common) } else { Vec::new() };
     for command in commands {
-        let status = match Command::new(&command[0]).args(&command[1..]).current_dir(&place).status() {
-            Ok(status) => status,
-            Err(error) => {
-                let code = if error.kind() == ErrorKind::NotFound { NO_SUCH_COMMAND } else { CANNOT_RUN };
-                let trouble = trouble("running", Path::new(&command[0]), &error);
-                return Ok(fail(common, &trouble, code));
-            }
-        };
-        if !status.success() {
-            return Ok(ended(args, code(status)));
+        if let Err(status) = execute(common, command, &place) {
+            return Ok(ended(args, status));
         }
     }
     // Before they are looked at, so that they go on record with these times.
@@ -93,9 +85,23 @@ fn identity(args: &RunArgs) -> Vec<OsString> {
 }
 
 /// The exit status for one of the command.
-fn ended(args: &RunArgs, status: u8) -> ExitCode {
+pub(crate) fn ended(args: &RunArgs, status: u8) -> ExitCode {
     let to = args.map_status.iter().find(|(from, _)| *from == status).map(|(_, to)| *to);
     ExitCode::from(to.unwrap_or(status))
+}
+
+/// Runs a command to its end. `Err`: what to end with, where it was not run or did not succeed.
+pub(crate) fn execute(common: &Common, command: &[OsString], directory: &Path) -> Result<(), u8> {
+    let status = Command::new(&command[0]).args(&command[1..]).current_dir(directory).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(code(status)),
+        Err(error) => {
+            let trouble = trouble("running", Path::new(&command[0]), &error);
+            crate::run::print_error(common, &trouble);
+            Err(if error.kind() == ErrorKind::NotFound { NO_SUCH_COMMAND } else { CANNOT_RUN })
+        }
+    }
 }
 
 /// Says on standard error what stood in the way of running a command.

@@ -103,6 +103,7 @@ impl Target {
             name: &self.name,
             phony: self.phony,
             policy: policy(self.policy),
+            ..Description::default()
         })
     }
 

@@ -1,0 +1,1 @@
+//! Scripts as CMake writes them, and others.

@@ -1,0 +1,1 @@
+//! Globs on real directories.

@@ -1,0 +1,298 @@
+//! All globs in one walk: each directory is listed once, and only if something can match in it.
+//!
+//! The rules are those of CMake's `file(GLOB)` and `file(GLOB_RECURSE)` on Unix:
+//! - An expression is split at its slashes. What stands before the first component with `*`, `?` or `[` is not matched but
+//!   opened, as it is written. An empty component counts as none.
+//! - A component that is not the last one is matched against directories, links to directories included.
+//! - The last one is matched against all names; directories do not count unless LIST_DIRECTORIES is true.
+//! - With GLOB_RECURSE the last one is matched in the directory and in all below it. With LIST_DIRECTORIES, all directories
+//!   below count, whatever their names. A link to a directory counts as a file, unless links are followed; then it is a
+//!   directory, and one is not entered again from the same directory.
+
+use super::pattern::Pattern;
+use super::{Glob, canonical, trouble};
+use crate::Error;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::rc::Rc;
+
+/// A glob, ready to be matched.
+struct Ready<'a> {
+    glob: &'a Glob,
+    /// Where it begins, as the expression has it, with a slash at the end.
+    written: Vec<u8>,
+    /// The same without repeated slashes and dots.
+    base: Vec<u8>,
+    components: Vec<Pattern>,
+    /// What is relative to it, if anything is: components of the directory.
+    relative: Option<Vec<u8>>,
+}
+
+/// A glob that looks for something in a directory.
+#[derive(Clone)]
+struct State {
+    glob: usize,
+    /// The component that is to be matched there.
+    level: usize,
+    /// The directories from which links were followed, on the way here.
+    followed: Option<Rc<Followed>>,
+}
+
+struct Followed {
+    from: Vec<u8>,
+    before: Option<Rc<Followed>>,
+}
+
+impl Followed {
+    fn contains(list: Option<&Rc<Self>>, directory: &[u8]) -> bool {
+        let mut next = list;
+        while let Some(followed) = next {
+            if followed.from == directory {
+                return true;
+            }
+            next = followed.before.as_ref();
+        }
+        false
+    }
+}
+
+/// What each glob matches, sorted and without repetition.
+pub(super) fn walk(globs: &[Glob]) -> Result<Vec<Vec<Vec<u8>>>, Error> {
+    let ready: Vec<Ready<'_>> = globs.iter().map(Ready::new).collect();
+    let mut starts: BTreeMap<Vec<u8>, Vec<State>> = BTreeMap::new();
+    for (glob, ready) in ready.iter().enumerate() {
+        // An expression that ends in a slash matches nothing.
+        if !ready.components.is_empty() {
+            let state = State { glob, level: 0, followed: None };
+            starts.entry(ready.base.clone()).or_default().push(state);
+        }
+    }
+    let mut walker = Walker { ready: &ready, starts, found: vec![Vec::new(); globs.len()] };
+    // A directory comes before what is below it, so that each is visited when all that look into it are known.
+    while let Some((path, states)) = walker.starts.pop_first() {
+        walker.visit_all(path, states)?;
+    }
+    let mut found = walker.found;
+    for paths in &mut found {
+        paths.sort_unstable();
+        paths.dedup();
+    }
+    Ok(found)
+}
+
+impl<'a> Ready<'a> {
+    fn new(glob: &'a Glob) -> Self {
+        let expression = &glob.expression[..];
+        let mut end = 0;
+        for at in 1..expression.len() {
+            let is_escaped = expression[at - 1] == b'\\';
+            match expression[at] {
+                b'/' if !is_escaped => end = at,
+                b'[' | b'?' | b'*' if !is_escaped => break,
+                _ => {}
+            }
+        }
+        let (base, rest) = expression.split_at(end);
+        let components = rest.split(|&byte| byte == b'/').filter(|component| !component.is_empty());
+        let written = [base, b"/"].concat();
+        Self {
+            glob,
+            base: cleaned(&written),
+            written,
+            components: components.map(Pattern::new).collect(),
+            relative: glob.relative.clone().map(canonical),
+        }
+    }
+
+    fn is_last(&self, level: usize) -> bool {
+        level + 1 == self.components.len()
+    }
+
+    /// Whether it goes down from there, whatever the names.
+    fn descends(&self, level: usize) -> bool {
+        self.glob.recurse && self.is_last(level)
+    }
+
+    /// A file as CMake names it in a result.
+    fn name(&self, directory: &[u8], name: &[u8]) -> Vec<u8> {
+        let below = directory.get(self.base.len()..).unwrap_or_default();
+        let path = [&self.written, below, name].concat();
+        match &self.relative {
+            Some(relative) => relative_path(relative, &canonical(path)),
+            None => path,
+        }
+    }
+}
+
+/// Without repeated slashes and `.`, and with a slash at the end. A `..` stays: it may follow a link.
+fn cleaned(path: &[u8]) -> Vec<u8> {
+    let mut cleaned = vec![b'/'];
+    for component in path.split(|&byte| byte == b'/').filter(|part| !matches!(*part, b"" | b".")) {
+        cleaned.extend(component);
+        cleaned.push(b'/');
+    }
+    cleaned
+}
+
+/// The way from one directory to a path, both absolute and canonical.
+fn relative_path(from: &[u8], to: &[u8]) -> Vec<u8> {
+    let parts = |path: &'_ [u8]| -> Vec<Vec<u8>> {
+        path.split(|&byte| byte == b'/').filter(|part| !part.is_empty()).map(<[u8]>::to_vec).collect()
+    };
+    let (from, to) = (parts(from), parts(to));
+    let same = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+    let mut way = vec![b"..".to_vec(); from.len() - same];
+    way.extend(to[same..].iter().cloned());
+    way.join(&b'/')
+}
+
+struct Walker<'a> {
+    ready: &'a [Ready<'a>],
+    /// Globs that begin in a directory that was not visited yet.
+    starts: BTreeMap<Vec<u8>, Vec<State>>,
+    found: Vec<Vec<Vec<u8>>>,
+}
+
+/// Directories that are still to be visited, each with a slash at the end.
+type ToVisit = Vec<(Vec<u8>, Vec<State>)>;
+
+impl Walker<'_> {
+    /// A directory and what is below it. Not recursive: a tree may be as deep as it likes.
+    fn visit_all(&mut self, path: Vec<u8>, states: Vec<State>) -> Result<(), Error> {
+        let mut left = vec![(path, states)];
+        while let Some((path, mut states)) = left.pop() {
+            states.extend(self.starts.remove(&path).unwrap_or_default());
+            self.visit(&path, &states, &mut left)?;
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, path: &[u8], states: &[State], left: &mut ToVisit) -> Result<(), Error> {
+        let failed = |operation, cause: Errno| trouble(operation, path, cause.into());
+        let open = match openat(
+            rustix::fs::CWD,
+            OsStr::from_bytes(path),
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        ) {
+            Ok(open) => open,
+            // There is nothing in it, then.
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
+            Err(cause) => return Err(failed("opening", cause)),
+        };
+        let entries = Dir::read_from(&open).map_err(|cause| failed("listing", cause))?;
+        let mut here = Here { path, open, real: None };
+        for entry in entries {
+            let entry = entry.map_err(|cause| failed("listing", cause))?;
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            let mut kind = Kind::new(entry.file_type(), name, &here);
+            let mut below = Vec::new();
+            for state in states {
+                if let Some(state) = self.look(state, name, &mut kind, &mut here)? {
+                    below.push(state);
+                }
+            }
+            if !below.is_empty() {
+                left.push(([path, name, b"/"].concat(), below));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in a name for one glob. What it looks for below, if anything.
+    fn look(
+        &mut self,
+        state: &State,
+        name: &[u8],
+        kind: &mut Kind,
+        here: &mut Here<'_>,
+    ) -> Result<Option<State>, Error> {
+        let ready = &self.ready[state.glob];
+        let (glob, pattern) = (ready.glob, &ready.components[state.level]);
+        if ready.descends(state.level) {
+            if kind.is_link && !glob.follow_symlinks || !kind.is_directory(name, here) {
+                if pattern.matches(name) {
+                    self.found[state.glob].push(ready.name(here.path, name));
+                }
+                return Ok(None);
+            }
+            let mut followed = state.followed.clone();
+            if kind.is_link {
+                let from = here.real()?;
+                if Followed::contains(followed.as_ref(), from) {
+                    return Ok(None);
+                }
+                followed = Some(Rc::new(Followed { from: from.to_vec(), before: followed }));
+            }
+            if glob.list_directories {
+                self.found[state.glob].push(ready.name(here.path, name));
+            }
+            return Ok(Some(State { glob: state.glob, level: state.level, followed }));
+        }
+        if !pattern.matches(name) {
+            return Ok(None);
+        }
+        if !ready.is_last(state.level) {
+            let below = State { glob: state.glob, level: state.level + 1, followed: None };
+            return Ok(kind.is_directory(name, here).then_some(below));
+        }
+        if glob.list_directories || !kind.is_directory(name, here) {
+            self.found[state.glob].push(ready.name(here.path, name));
+        }
+        Ok(None)
+    }
+}
+
+/// The directory that is visited.
+struct Here<'a> {
+    path: &'a [u8],
+    open: OwnedFd,
+    /// Its path without links, once somebody has asked.
+    real: Option<Vec<u8>>,
+}
+
+impl Here<'_> {
+    fn real(&mut self) -> Result<&[u8], Error> {
+        if self.real.is_none() {
+            let real = std::fs::canonicalize(Path::new(OsStr::from_bytes(self.path)))
+                .map_err(|cause| trouble("resolving", self.path, cause))?;
+            self.real = Some(real.into_os_string().into_encoded_bytes());
+        }
+        Ok(self.real.as_deref().unwrap_or_default())
+    }
+}
+
+/// What a name stands for. Links are only followed where it matters.
+struct Kind {
+    is_link: bool,
+    is_directory: Option<bool>,
+}
+
+impl Kind {
+    fn new(mut kind: FileType, name: &[u8], here: &Here<'_>) -> Self {
+        // Not all file systems say it.
+        if kind == FileType::Unknown
+            && let Ok(found) = statat(&here.open, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)
+        {
+            kind = FileType::from_raw_mode(found.st_mode);
+        }
+        let is_link = kind == FileType::Symlink;
+        Self { is_link, is_directory: (!is_link).then_some(kind == FileType::Directory) }
+    }
+
+    /// Whether it is a directory, or leads to one.
+    fn is_directory(&mut self, name: &[u8], here: &Here<'_>) -> bool {
+        *self.is_directory.get_or_insert_with(|| {
+            statat(&here.open, OsStr::from_bytes(name), AtFlags::empty())
+                .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
+        })
+    }
+}

@@ -1,0 +1,1 @@
+//! Names, on replies that are made up.

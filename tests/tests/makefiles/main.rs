@@ -1,0 +1,4 @@
+//! Makefiles of CMake's: what upcheck says is stale, against what make then does. `make -n` misleads there, so make runs.
+
+mod edits;
+mod harness;
