@@ -1,6 +1,7 @@
 //! What the user typed. No I/O, no decisions.
 
 use crate::cmake::Cmake;
+use crate::run::Trouble;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -48,7 +49,7 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
 }
 
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct Common {
     /// The build directory, from which all paths start
     #[arg(short = 'C', value_name = "DIR", global = true, default_value = ".", hide_default_value = true)]
@@ -105,7 +106,7 @@ const ONE_TARGET: &str = "One target, described by options";
 const RECORDS: &str = "Records of success (not for ninja, which has its own)";
 
 /// Whatever has a name in CMake.
-#[derive(Debug, Default, ClapArgs)]
+#[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct CmakeArgs {
     /// A target of CMake to ask about
     #[arg(long = "target", id = "cmake_targets", value_name = "NAME", global = true, help_heading = CMAKE)]
@@ -125,7 +126,7 @@ impl CmakeArgs {
 }
 
 /// A target that is described on the command line.
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct OneTarget {
     /// An input, or a pattern whose matches are inputs, or !PATTERN for those that are none
     #[arg(short, long = "input", value_name = "PATTERN", global = true, help_heading = ONE_TARGET)]
@@ -156,6 +157,30 @@ pub(crate) struct OneTarget {
     pub(crate) name: Option<OsString>,
 }
 
+impl RunArgs {
+    /// Says no to options that are for a target which options describe, where there is none.
+    pub(crate) fn without_those_of_one_target(&self) -> Result<(), Trouble> {
+        let options = [
+            ("--chdir", self.chdir.is_some()),
+            ("--separator", self.separator.is_some()),
+            ("--keep-times", self.keep_times),
+            ("--libraries", self.libraries),
+        ];
+        match options.iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => Err(Trouble(format!("{name} is for a target that options describe (-i, -o)"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Where the command is run.
+    pub(crate) fn place(&self, common: &Common) -> PathBuf {
+        match &self.chdir {
+            Some(place) => common.directory.join(place),
+            None => common.directory.clone(),
+        }
+    }
+}
+
 impl OneTarget {
     /// Whether a target is described, if only in part.
     pub(crate) fn is_given(&self) -> bool {
@@ -164,6 +189,12 @@ impl OneTarget {
             || [&self.depfile, &self.name].iter().any(|text| text.is_some())
             || self.inputs_from.is_some()
     }
+}
+
+/// Two exit statuses.
+fn statuses(text: &str) -> Result<(u8, u8), String> {
+    let both = text.split_once('=').and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
+    both.ok_or_else(|| "it has the form FROM=TO, both from 0 to 255".into())
 }
 
 fn policy(name: &str) -> Result<Policy, String> {
@@ -309,6 +340,24 @@ pub(crate) struct RunArgs {
     /// Say why the command is run, or that it need not be
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Where to run the command, relative to the build directory, from which paths start all the same
+    #[arg(long, value_name = "DIR")]
+    pub(crate) chdir: Option<PathBuf>,
+    /// An argument that stands between several commands, which are run one after the other until one fails
+    #[arg(long, value_name = "WORD")]
+    pub(crate) separator: Option<OsString>,
+    /// Give outputs that come out as they were, in content and mode, the time back that they had
+    #[arg(long)]
+    pub(crate) keep_times: bool,
+    /// Count as inputs also the programs that are run or are inputs, and the shared libraries that they load
+    #[arg(long)]
+    pub(crate) libraries: bool,
+    /// The exit status if the command need not run
+    #[arg(long, value_name = "STATUS", default_value_t = 0)]
+    pub(crate) fresh_status: u8,
+    /// End with the status TO where the command ends with FROM, which tells such an end from one of upcheck's own
+    #[arg(long, value_name = "FROM=TO", value_parser = statuses)]
+    pub(crate) map_status: Vec<(u8, u8)>,
     /// The command and its arguments; it is run in the build directory. One that builds a directory of ninja or CMake
     /// (`upcheck run -C build -- cmake --build build`) is run in the current one, and nothing is put on record
     #[arg(last = true, required = true, value_name = "COMMAND")]

@@ -2,7 +2,7 @@
 
 use crate::args::{CheckArgs, Common, RunArgs};
 use crate::exit::Exit;
-use crate::record::execute;
+use crate::record::{ended, execute};
 use crate::run::{Trouble, check};
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,10 +15,11 @@ pub(crate) fn is_meant(common: &Common) -> bool {
 
 /// Runs the command if a target is stale. Nothing is recorded: what the tool leaves is what the next check goes by.
 pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> {
+    args.without_those_of_one_target()?;
     let question = CheckArgs { targets: args.targets.clone(), quiet: !args.explain, ..CheckArgs::default() };
     if !args.always && check(common, &question)? == Exit::Fresh {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(ExitCode::from(args.fresh_status));
     }
     // Where the user stands, as if it had been typed without `upcheck run` before it.
-    Ok(execute(common, &args.command, Path::new(".")).err().unwrap_or(ExitCode::SUCCESS))
+    Ok(ended(args, execute(common, &args.command, Path::new(".")).err().unwrap_or(0)))
 }

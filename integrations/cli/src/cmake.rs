@@ -13,7 +13,7 @@ use upcheck_cmake::reply::{self, Reply};
 use upcheck_ninja::Build;
 
 /// A build directory of CMake.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cmake {
     reply: Reply,
     /// The configuration that is asked about, in [`Reply::configurations`].

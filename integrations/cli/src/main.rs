@@ -11,6 +11,8 @@ mod doctor;
 mod exit;
 mod image_folder;
 mod json;
+mod keep_times;
+mod libraries;
 mod ninja;
 mod project;
 mod record;

@@ -400,7 +400,7 @@ fn one_target(
 }
 
 /// Whether an input names many files. One that is there under this very name is meant itself.
-fn is_pattern(common: &Common, text: &str) -> bool {
+pub(crate) fn is_pattern(common: &Common, text: &str) -> bool {
     let looks_like_one = text.starts_with('!') || text.contains(['*', '?', '[', '{']);
     looks_like_one && std::fs::symlink_metadata(common.directory.join(text)).is_err()
 }
