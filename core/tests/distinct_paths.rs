@@ -3,7 +3,7 @@
 use std::path::Path;
 use upcheck::Project;
 use upcheck::collect::os_disk;
-use upcheck::project::{Description, DescribeError, Options, ProjectError};
+use upcheck::project::{DescribeError, Description, Options, ProjectError};
 
 /// Two names, which are one file if the project's base is `/b`.
 fn project() -> Project {

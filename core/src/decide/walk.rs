@@ -223,8 +223,9 @@ impl Decision<'_> {
         if dirty && (has_inputs || !phony) {
             ready = false;
         }
-        // A stale target with restat may leave its outputs as they are: whether its users have to run is open.
-        let passes_on = certain && (phony || !self.has_restat(target));
+        // A stale target with restat may leave its outputs as they are: whether its users have to run is open, unless
+        // somebody else knows.
+        let passes_on = certain && (phony || frame.is_given || !self.has_restat(target));
         let mut bits = F_SETTLED;
         if dirty {
             bits |= F_DIRTY;

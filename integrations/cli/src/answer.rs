@@ -1,5 +1,7 @@
 //! An answer on its way from the question to whoever prints it.
 
+use crate::cmake::{Owner, Owners};
+use std::collections::HashSet;
 use std::time::SystemTime;
 use upcheck::{Graph, IoCounts, Project, Reason, Report, TargetId};
 use upcheck_ninja::{Build, NinjaVersion};
@@ -8,6 +10,8 @@ use upcheck_ninja::{Build, NinjaVersion};
 pub(crate) struct Answer<'a> {
     /// Whose build description was read.
     pub(crate) from: &'static str,
+    /// Where targets have names in CMake, too.
+    pub(crate) cmake: Option<Owners<'a>>,
     /// Empty where everything is fresh and no graph was needed to see that.
     pub(crate) graph: &'a Graph,
     pub(crate) report: Report,
@@ -54,6 +58,34 @@ impl Answer<'_> {
     pub(crate) fn manifest_is_stale(&self) -> bool {
         let reasons = self.report.stale.iter().flat_map(|stale| &stale.reasons);
         reasons.into_iter().any(|reason| matches!(reason, Reason::ManifestStale { .. }))
+    }
+
+    /// The target of CMake that a target is a part of, where there is one.
+    pub(crate) fn owner(&self, target: TargetId) -> Option<Owner<'_>> {
+        self.cmake.as_ref()?.of(self.graph, target)
+    }
+
+    /// The stale targets of CMake, in the order of the report, each with the number of stale targets in it.
+    pub(crate) fn owners(&self) -> Vec<(Owner<'_>, usize)> {
+        let mut owners: Vec<(Owner<'_>, usize)> = Vec::new();
+        for owner in self.report.stale.iter().filter_map(|stale| self.owner(stale.target)) {
+            match owners.iter_mut().find(|(known, _)| *known == owner) {
+                Some((_, n)) => *n += 1,
+                None => owners.push((owner, 1)),
+            }
+        }
+        owners
+    }
+
+    /// The names of what is stale, each once: as CMake has them, where it has one.
+    pub(crate) fn names(&self) -> Vec<Vec<u8>> {
+        let mut seen = HashSet::new();
+        let name = |target| match self.owner(target) {
+            Some(owner) => owner.to_string().into_bytes(),
+            None => self.graph.name(target).to_vec(),
+        };
+        let names = self.report.stale.iter().map(|stale| name(stale.target));
+        names.filter(|name| seen.insert(name.clone())).collect()
     }
 
     /// The command line of a target; empty where there is none.

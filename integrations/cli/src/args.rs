@@ -1,5 +1,7 @@
 //! What the user typed. No I/O, no decisions.
 
+use crate::cmake::Cmake;
+use crate::run::Trouble;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -47,7 +49,7 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
 }
 
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct Common {
     /// The build directory, from which all paths start
     #[arg(short = 'C', value_name = "DIR", global = true, default_value = ".", hide_default_value = true)]
@@ -79,6 +81,14 @@ pub(crate) struct Common {
     #[arg(long, global = true)]
     pub(crate) headers_unknown_is_fine: bool,
     #[command(flatten)]
+    pub(crate) named: CmakeArgs,
+    /// What the build directory says, where it is one of CMake's. Read once, before anything is answered.
+    #[arg(skip)]
+    pub(crate) cmake: Option<Cmake>,
+    /// Whether answers are to be printed where errors are: standard output is another command's.
+    #[arg(skip)]
+    pub(crate) on_stderr: bool,
+    #[command(flatten)]
     pub(crate) one: OneTarget,
     /// Where records of success are kept, relative to the build directory
     #[arg(long, value_name = "DIR", global = true, default_value = ".upcheck", help_heading = RECORDS)]
@@ -91,11 +101,32 @@ pub(crate) struct Common {
     pub(crate) color: ColorChoice,
 }
 
+const CMAKE: &str = "Build directories of CMake (each of these means --from cmake)";
 const ONE_TARGET: &str = "One target, described by options";
 const RECORDS: &str = "Records of success (not for ninja, which has its own)";
 
+/// Whatever has a name in CMake.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct CmakeArgs {
+    /// A target of CMake to ask about
+    #[arg(long = "target", id = "cmake_targets", value_name = "NAME", global = true, help_heading = CMAKE)]
+    pub(crate) targets: Vec<OsString>,
+    /// The configuration to ask about, in a directory that has several
+    #[arg(long = "config", value_name = "NAME", global = true, help_heading = CMAKE)]
+    pub(crate) configuration: Option<String>,
+    /// Write into the directory that CMake is to say what its targets are when it runs next, and do nothing else
+    #[arg(long, global = true, help_heading = CMAKE)]
+    pub(crate) write_query: bool,
+}
+
+impl CmakeArgs {
+    fn is_given(&self) -> bool {
+        !self.targets.is_empty() || self.configuration.is_some() || self.write_query
+    }
+}
+
 /// A target that is described on the command line.
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct OneTarget {
     /// An input, or a pattern whose matches are inputs, or !PATTERN for those that are none
     #[arg(short, long = "input", value_name = "PATTERN", global = true, help_heading = ONE_TARGET)]
@@ -126,6 +157,30 @@ pub(crate) struct OneTarget {
     pub(crate) name: Option<OsString>,
 }
 
+impl RunArgs {
+    /// Says no to options that are for a target which options describe, where there is none.
+    pub(crate) fn without_those_of_one_target(&self) -> Result<(), Trouble> {
+        let options = [
+            ("--chdir", self.chdir.is_some()),
+            ("--separator", self.separator.is_some()),
+            ("--keep-times", self.keep_times),
+            ("--libraries", self.libraries),
+        ];
+        match options.iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => Err(Trouble(format!("{name} is for a target that options describe (-i, -o)"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Where the command is run.
+    pub(crate) fn place(&self, common: &Common) -> PathBuf {
+        match &self.chdir {
+            Some(place) => common.directory.join(place),
+            None => common.directory.clone(),
+        }
+    }
+}
+
 impl OneTarget {
     /// Whether a target is described, if only in part.
     pub(crate) fn is_given(&self) -> bool {
@@ -134,6 +189,12 @@ impl OneTarget {
             || [&self.depfile, &self.name].iter().any(|text| text.is_some())
             || self.inputs_from.is_some()
     }
+}
+
+/// Two exit statuses.
+fn statuses(text: &str) -> Result<(u8, u8), String> {
+    let both = text.split_once('=').and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
+    both.ok_or_else(|| "it has the form FROM=TO, both from 0 to 255".into())
 }
 
 fn policy(name: &str) -> Result<Policy, String> {
@@ -152,6 +213,8 @@ pub(crate) enum From {
     Graph,
     /// A compile_commands.json, with the depfiles that it implies
     CompileCommands,
+    /// A build directory of CMake, with the names that targets have there: Makefiles or ninja manifests
+    Cmake,
 }
 
 impl Common {
@@ -159,16 +222,32 @@ impl Common {
     pub(crate) fn origin(&self) -> &'static str {
         match self.from {
             _ if self.one.is_given() => "options",
+            _ if self.names_cmake() || self.cmake.is_some() => "cmake",
             None | Some(From::Ninja) => "ninja",
             Some(From::Graph) => "graph",
             Some(From::CompileCommands) => "compile-commands",
+            Some(From::Cmake) => "cmake",
         }
+    }
+
+    /// Whether the options say that the build directory is one of CMake's.
+    pub(crate) fn names_cmake(&self) -> bool {
+        self.from == Some(From::Cmake) || self.named.is_given()
     }
 
     /// What is wrong with the options taken together. `command` is what stands after `--`, where that makes a target.
     pub(crate) fn contradiction(&self, command: &[OsString]) -> Option<&'static str> {
         let describes = self.one.is_given();
         Some(match self.from {
+            Some(from) if from != From::Cmake && self.named.is_given() => {
+                "--target, --config and --write-query are about CMake, and --from names something else"
+            }
+            _ if self.names_cmake() && self.file.is_some() => {
+                "--file is not for CMake, which has its own names for its files"
+            }
+            _ if describes && self.named.is_given() => {
+                "--target or --config, and options that describe a target: only one can be meant"
+            }
             Some(_) if describes => "--from, and options that describe a target: only one can be meant",
             _ if describes && self.file.is_some() => {
                 "--file, and options that describe a target: only one can be meant"
@@ -185,12 +264,18 @@ impl Common {
 
     /// The manifest of a ninja build, relative to its directory.
     pub(crate) fn manifest(&self) -> PathBuf {
-        self.file.clone().unwrap_or_else(|| "build.ninja".into())
+        match &self.cmake {
+            Some(cmake) => cmake.manifest(),
+            None => self.file.clone().unwrap_or_else(|| "build.ninja".into()),
+        }
     }
 
     /// Whether targets are described by anything but ninja, which has its own rules and records.
     pub(crate) fn is_project(&self) -> bool {
-        self.origin() != "ninja"
+        match &self.cmake {
+            Some(cmake) => cmake.has_makefiles(),
+            None => self.origin() != "ninja",
+        }
     }
 }
 
@@ -255,7 +340,26 @@ pub(crate) struct RunArgs {
     /// Say why the command is run, or that it need not be
     #[arg(long)]
     pub(crate) explain: bool,
-    /// The command and its arguments; it is run in the build directory
+    /// Where to run the command, relative to the build directory, from which paths start all the same
+    #[arg(long, value_name = "DIR")]
+    pub(crate) chdir: Option<PathBuf>,
+    /// An argument that stands between several commands, which are run one after the other until one fails
+    #[arg(long, value_name = "WORD")]
+    pub(crate) separator: Option<OsString>,
+    /// Give outputs that come out as they were, in content and mode, the time back that they had
+    #[arg(long)]
+    pub(crate) keep_times: bool,
+    /// Count as inputs also the programs that are run or are inputs, and the shared libraries that they load
+    #[arg(long)]
+    pub(crate) libraries: bool,
+    /// The exit status if the command need not run
+    #[arg(long, value_name = "STATUS", default_value_t = 0)]
+    pub(crate) fresh_status: u8,
+    /// End with the status TO where the command ends with FROM, which tells such an end from one of upcheck's own
+    #[arg(long, value_name = "FROM=TO", value_parser = statuses)]
+    pub(crate) map_status: Vec<(u8, u8)>,
+    /// The command and its arguments; it is run in the build directory. One that builds a directory of ninja or CMake
+    /// (`upcheck run -C build -- cmake --build build`) is run in the current one, and nothing is put on record
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
@@ -276,7 +380,7 @@ pub(crate) struct RecordArgs {
     pub(crate) command: Vec<OsString>,
 }
 
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 pub(crate) struct CheckArgs {
     /// What to ask about (default: what `ninja` would build); `FILE^` is the first target that uses FILE
     #[arg(value_name = "TARGET")]
@@ -313,7 +417,7 @@ impl CheckArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WhyArgs {
     /// The targets to explain
-    #[arg(value_name = "TARGET", required = true)]
+    #[arg(value_name = "TARGET", required_unless_present = "cmake_targets")]
     pub(crate) targets: Vec<OsString>,
     /// The command that makes the target, for one that is described by options
     #[arg(last = true, value_name = "COMMAND")]

@@ -1,6 +1,7 @@
 //! The answer to `check`, for programs, or why there is none. `docs/schema/report.json` describes it.
 
 use crate::answer::{Answer, Rules};
+use crate::cmake::Owner;
 use crate::words;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -91,6 +92,9 @@ fn target(answer: &Answer<'_>, stale: &StaleTarget) -> Value {
     let graph = answer.graph;
     let mut object = Map::new();
     put_target(&mut object, graph, stale.target);
+    if let Some(owner) = answer.owner(stale.target) {
+        put_owner(&mut object, "cmake_target", &owner);
+    }
     object.insert("verdict".into(), verdict(stale.verdict).into());
     let reasons: Vec<_> = stale.reasons.iter().map(|why| reason(graph, why)).collect();
     object.insert("reasons".into(), reasons.into());
@@ -107,6 +111,14 @@ pub(crate) fn put_target(object: &mut Map<String, Value>, graph: &Graph, target:
     object.insert("outputs".into(), outputs.clone().map(lossy).collect());
     if outputs.clone().any(|path| std::str::from_utf8(path).is_err()) {
         object.insert("outputs_b64".into(), outputs.map(|path| BASE64.encode(path)).collect());
+    }
+}
+
+/// Puts what CMake calls a target.
+fn put_owner(object: &mut Map<String, Value>, key: &str, owner: &Owner<'_>) {
+    object.insert(key.into(), owner.name.into());
+    if let Some(configuration) = owner.configuration {
+        object.insert("configuration".into(), configuration.into());
     }
 }
 
@@ -249,9 +261,21 @@ fn summary(answer: &Answer<'_>) -> Value {
             put("log_version", ninja.log_version.into());
         }
         Rules::Project { has_records, n_contents, .. } => {
+            if answer.cmake.is_some() {
+                put("manifest_stale", answer.manifest_is_stale().into());
+            }
             put("records", (*has_records).into());
             put("contents", (*n_contents).into());
         }
+    }
+    if answer.cmake.is_some() {
+        let owner = |(owner, n_stale): (Owner<'_>, usize)| {
+            let mut object = Map::new();
+            put_owner(&mut object, "name", &owner);
+            object.insert("stale".into(), n_stale.into());
+            Value::Object(object)
+        };
+        put("cmake_targets", answer.owners().into_iter().map(owner).collect());
     }
     put("snapshot_began_ns", since_epoch(looked.snapshot.0).into());
     put("snapshot_ended_ns", since_epoch(looked.snapshot.1).into());

@@ -5,10 +5,14 @@
 mod affected;
 mod answer;
 mod args;
+mod build_tool;
+mod cmake;
 mod doctor;
 mod exit;
 mod image_folder;
 mod json;
+mod keep_times;
+mod libraries;
 mod ninja;
 mod project;
 mod record;
@@ -21,7 +25,7 @@ use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = match args::Args::try_parse() {
+    let mut args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
             // Nothing is left to be done when that fails.
@@ -29,7 +33,7 @@ fn main() -> ExitCode {
             return usage(&error);
         }
     };
-    match run::run(&args) {
+    match run::run(&mut args) {
         Ok(exit) => exit,
         Err(trouble) => {
             run::report_trouble(&args, &trouble);

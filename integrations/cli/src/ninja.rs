@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Looked, Ninja, Rules};
 use crate::args::{CheckArgs, Common, Format, WhyArgs};
+use crate::cmake::{Cmake, Request};
 use crate::exit::Exit;
 use crate::image_folder::images;
 use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
@@ -19,31 +20,33 @@ use upcheck_ninja::{
 pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
     let disk = open(common)?;
     let images = images(common);
-    let mut build = match load(common, &disk, images.as_ref(), &args.targets, args.exact)? {
+    let targets = targets(common, &args.targets);
+    let mut build = match load(common, &disk, images.as_ref(), &targets, args.exact)? {
         Opened::Build(build) => build,
         Opened::Fresh(summary) => return fresh(common, args, *summary),
     };
-    let requests = requests(&build, &args.targets);
+    let requests = requests(common, &build, &args.targets);
     let requests = match (requests, args.exact) {
         (Err(error), false) => return Err(error.into()),
         (requests, _) => requests,
     };
     build.describe(&disk, requests.as_deref().unwrap_or_default())?;
-    let snapshot = build.collect(&disk);
+    let snapshot = collect(common, &mut build, &disk, args.exact);
     if args.exact || args.commands {
         build.load_rules(&disk)?;
     }
-    let is_default = args.targets.is_empty() && !args.exact;
+    let is_default = targets.is_empty() && !args.exact;
     let draft =
         images.as_ref().and_then(|images| Some((build.draft_image(&disk, images, is_default)?, images)));
     let (judged, draft) = std::thread::scope(|scope| {
         if common.threads == 1 {
-            return (judge(&build, &disk, &snapshot, requests, args), draft.map(|(draft, _)| draft));
+            let judged = judge(&build, &disk, &snapshot, requests, args, targets.is_empty());
+            return (judged, draft.map(|(draft, _)| draft));
         }
         // Most of writing is waiting for memory that the kernel clears.
         let (build, disk) = (&build, &disk);
         let writer = draft.map(|(draft, images)| scope.spawn(move || draft.write(build, images)));
-        let judged = judge(build, disk, &snapshot, requests, args);
+        let judged = judge(build, disk, &snapshot, requests, args, targets.is_empty());
         (judged, writer.map(|writer| writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     });
     let Judged { report, stopped_at_manifest, settled } = match judged {
@@ -65,7 +68,8 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
     warn(common, build.warnings());
     let summary = build.summary(&snapshot, &report);
     let answer = Answer {
-        from: "ninja",
+        from: common.origin(),
+        cmake: common.cmake.as_ref().map(Cmake::owners),
         graph: build.graph(),
         report,
         looked: looked(&summary),
@@ -99,9 +103,10 @@ fn judge(
     snapshot: &Snapshot,
     requests: Result<Vec<FileId>, Error>,
     args: &CheckArgs,
+    is_default: bool,
 ) -> Result<Judged, Trouble> {
     if args.exact {
-        let run = dry_run(build, disk, snapshot, requests, args.targets.is_empty())?;
+        let run = dry_run(build, disk, snapshot, requests, is_default)?;
         let DryRun { report, stopped_at_manifest } = run;
         return Ok(Judged { report, stopped_at_manifest, settled: None });
     }
@@ -112,7 +117,7 @@ fn judge(
     } else {
         build.report(&decision)
     };
-    let settled = args.targets.is_empty().then(|| Settled::new(&decision));
+    let settled = is_default.then(|| Settled::new(&decision));
     Ok(Judged { report, stopped_at_manifest: false, settled })
 }
 
@@ -123,7 +128,8 @@ fn fresh(common: &Common, args: &CheckArgs, summary: Summary) -> Result<Exit, Tr
     }
     warn(common, &summary.warnings);
     let answer = Answer {
-        from: "ninja",
+        from: common.origin(),
+        cmake: common.cmake.as_ref().map(Cmake::owners),
         graph: &Graph::default(),
         report: Report { n_targets: summary.n_targets, ..Report::default() },
         looked: looked(&summary),
@@ -192,16 +198,17 @@ fn save(
 pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
     let disk = open(common)?;
     let images = images(common);
-    let mut build = match load(common, &disk, images.as_ref(), &args.targets, true)? {
+    let targets = targets(common, &args.targets);
+    let mut build = match load(common, &disk, images.as_ref(), &targets, true)? {
         Opened::Build(build) => build,
         Opened::Fresh(_) => unreachable!("a build was wanted"),
     };
-    let requests = requests(&build, &args.targets)?;
+    let requests = requests(common, &build, &args.targets)?;
     build.describe(&disk, &requests)?;
-    let snapshot = build.collect(&disk);
+    let snapshot = collect(common, &mut build, &disk, false);
     let decision = build.decide(&snapshot, &requests)?;
     warn(common, build.warnings());
-    let why = why::Why { from: "ninja", graph: build.graph(), decision: &decision, all: args.all };
+    let why = why::Why { from: common.origin(), graph: build.graph(), decision: &decision, all: args.all };
     print(common, |out| match common.format {
         Format::Text | Format::Names => why.print(out, &requests),
         Format::Json => why.print_json(out, &requests),
@@ -225,7 +232,9 @@ fn load(
         threads: common.threads,
     };
     let targets: Vec<_> = targets.iter().cloned().map(bytes_of).collect();
-    upcheck_ninja::open(disk, &options, images, &targets, has_to_build).map_err(|error| {
+    // That nothing differs from the last check says nothing of files that a glob would find.
+    let has_globs = common.cmake.as_ref().is_some_and(|cmake| cmake.globs().is_some());
+    upcheck_ninja::open(disk, &options, images, &targets, has_to_build || has_globs).map_err(|error| {
         let mut message = error.to_string();
         if let Error::Read { cause, .. } = &error
             && cause.kind() == io::ErrorKind::NotFound
@@ -242,9 +251,42 @@ fn load(
     })
 }
 
-fn requests(build: &Build, targets: &[OsString]) -> Result<Vec<FileId>, Error> {
-    if targets.is_empty() {
-        return build.default_requests();
+/// The names of what is asked about.
+fn targets(common: &Common, arguments: &[OsString]) -> Vec<OsString> {
+    common.named.targets.iter().chain(arguments).cloned().collect()
+}
+
+/// Looks at the files. What ninja would run CMake to find out is found out here, unless what ninja does is the question.
+fn collect(common: &Common, build: &mut Build, disk: &dyn Disk, exact: bool) -> Snapshot {
+    let snapshot = build.collect(disk);
+    if let Some(cmake) = common.cmake.as_ref().filter(|_| !exact) {
+        cmake.give(build);
     }
-    targets.iter().map(|target| build.resolve(&bytes_of(target.clone()))).collect()
+    snapshot
+}
+
+/// What is asked about. Of the names that a target of CMake may have in the manifest, it is the first that is there.
+fn requests(common: &Common, build: &Build, arguments: &[OsString]) -> Result<Vec<FileId>, Error> {
+    let Some(cmake) = &common.cmake else {
+        return match arguments {
+            [] => build.default_requests(),
+            names => names.iter().map(|name| build.resolve(&bytes_of(name.clone()))).collect(),
+        };
+    };
+    let requests = cmake.requests(common, arguments).map_err(|Trouble(text)| Error::Refused(text))?;
+    let resolve = |Request { known_as, unknown }: Request| {
+        let mut resolved = known_as.iter().map(|name| build.resolve(name));
+        let known = resolved.by_ref().find_map(Result::ok);
+        known.map_or_else(
+            || match unknown {
+                Some(unknown) => Err(Error::Refused(unknown)),
+                None => build.resolve(known_as.first().map_or(&b""[..], |name| name)),
+            },
+            Ok,
+        )
+    };
+    match requests.is_empty() {
+        true => build.default_requests(),
+        false => requests.into_iter().map(resolve).collect(),
+    }
 }

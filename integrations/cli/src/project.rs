@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Looked, Rules};
 use crate::args::{CheckArgs, Common, Format, From, OneTarget, WhyArgs};
+use crate::cmake::{Cmake, Request};
 use crate::exit::Exit;
 use crate::image_folder::{self, digests};
 use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
@@ -13,7 +14,8 @@ use std::path::{Path, PathBuf};
 use upcheck::collect::Disk;
 use upcheck::project::{Checked, Description, Options, Settled, StillFresh};
 use upcheck::records::{Damage, DamageKind, Records};
-use upcheck::{FileId, Graph, Project, Report, TargetId};
+use upcheck::{FileId, Graph, Project, Reason, Report, TargetId};
+use upcheck_cmake::makefiles::Makefiles;
 use upcheck_graph::CompileOptions;
 
 /// A described project, and what is asked about.
@@ -22,6 +24,8 @@ pub(crate) struct Described {
     pub(crate) requests: Vec<FileId>,
     /// The folder of the store of records.
     pub(crate) store: PathBuf,
+    /// The target that stands for making the description again, where one does.
+    pub(crate) configure: Option<TargetId>,
 }
 
 /// Describes the targets. `command` is what makes the one that options describe.
@@ -35,11 +39,16 @@ pub(crate) fn describe(
     let base = std::fs::canonicalize(&common.directory)
         .map_err(|error| trouble("finding", &common.directory, &error))?;
     project.set_base(&bytes_of(base.into_os_string()));
+    let mut makefiles = None;
     match common.from {
+        _ if common.cmake.is_some() => {
+            let globs = common.cmake.as_ref().and_then(Cmake::globs);
+            makefiles = Some(upcheck_cmake::makefiles::describe(disk, globs, &mut project)?);
+        }
         _ if common.one.is_given() => one_target(common, &common.one, command, &mut project)?,
         Some(From::Graph) => graph(common, &mut project)?,
         Some(From::CompileCommands) => compile_commands(common, disk, &mut project)?,
-        None | Some(From::Ninja) => {
+        None | Some(From::Ninja | From::Cmake) => {
             return Err(Trouble("ninja keeps its own records; see -o and --from for other targets".into()));
         }
     }
@@ -50,11 +59,51 @@ pub(crate) fn describe(
         project.set_policy(common.policy);
     }
     let requests = match targets {
+        targets if makefiles.is_some() => goals(common, &project, makefiles.as_ref(), targets)?,
         [] => project.default_requests(),
         targets => targets.iter().map(|target| request(&project, target)).collect::<Result<_, _>>()?,
     };
     let store = common.directory.join(&common.records);
-    Ok(Described { project, requests, store })
+    let configure = makefiles.map(|makefiles| makefiles.configure);
+    Ok(Described { project, requests, store, configure })
+}
+
+/// What is asked about in Makefiles of CMake: goals, files, and always whether CMake has to run first.
+fn goals(
+    common: &Common,
+    project: &Project,
+    makefiles: Option<&Makefiles>,
+    targets: &[OsString],
+) -> Result<Vec<FileId>, Trouble> {
+    let (Some(makefiles), Some(cmake)) = (makefiles, &common.cmake) else { return Ok(Vec::new()) };
+    let mut requests = Vec::new();
+    for Request { known_as, unknown } in cmake.requests(common, targets)? {
+        let goal = |name: &Vec<u8>| {
+            let goal = makefiles.goals.iter().find(|(known, _)| known == name);
+            goal.map(|(_, file)| *file).or_else(|| project.lookup(name))
+        };
+        let known = known_as.iter().find_map(goal);
+        let unknown = || match unknown {
+            Some(unknown) => Trouble(unknown),
+            None => Trouble(format!("the Makefiles have no '{}'", words::bytes(&known_as[0]))),
+        };
+        requests.push(known.ok_or_else(unknown)?);
+    }
+    if requests.is_empty() {
+        requests.push(makefiles.all);
+    }
+    requests.extend(project.graph().outputs(makefiles.configure).first());
+    Ok(requests)
+}
+
+/// Puts in front of the reasons of what stands for making the description again that it does.
+fn mark_configure(described: &Described, report: &mut Report) {
+    let stale = report.stale.iter_mut().find(|stale| Some(stale.target) == described.configure);
+    if let Some(stale) = stale
+        && let Some(&manifest) = described.project.graph().outputs(stale.target).first()
+    {
+        stale.reasons.insert(0, Reason::ManifestStale { manifest });
+    }
 }
 
 /// Describes the targets while another thread reads the records.
@@ -87,7 +136,8 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         return still_fresh(common, args, fresh, sources.is_there(STORE));
     }
     let (mut described, records) = describe_with_records(common, &disk, &args.targets, &args.command)?;
-    let checked = ask(common, &disk, &mut described, records.as_ref())?;
+    let mut checked = ask(common, &disk, &mut described, records.as_ref())?;
+    mark_configure(&described, &mut checked.report);
     keep_digests(&mut described.project);
     let is_damaged = records.as_ref().is_some_and(|records| records.damage().is_some());
     if let (Some(settled), Some(sources), false) = (settled, sources, is_damaged) {
@@ -100,6 +150,7 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
     let snapshot = &checked.snapshot;
     let answer = Answer {
         from: common.origin(),
+        cmake: common.cmake.as_ref().map(Cmake::owners),
         graph: described.project.graph(),
         looked: Looked {
             n_files: snapshot.n_files(),
@@ -132,6 +183,7 @@ fn still_fresh(
     let snapshot = &fresh.snapshot;
     let answer = Answer {
         from: common.origin(),
+        cmake: common.cmake.as_ref().map(Cmake::owners),
         graph: &Graph::default(),
         looked: Looked {
             n_files: snapshot.n_files(),
@@ -179,6 +231,13 @@ pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> 
     let (mut described, records) = describe_with_records(common, &disk, &args.targets, &args.command)?;
     let checked = ask(common, &disk, &mut described, records.as_ref())?;
     keep_digests(&mut described.project);
+    // Nobody asked whether the description has to be made again, but who is told why something is stale has to know.
+    let is_configured = described
+        .configure
+        .is_some_and(|configure| checked.report.stale.iter().all(|stale| stale.target != configure));
+    if is_configured {
+        described.requests.pop();
+    }
     let Described { project, requests, .. } = &described;
     let decision = checked.decision(project)?;
     let why = why::Why { from: common.origin(), graph: project.graph(), decision: &decision, all: args.all };
@@ -341,7 +400,7 @@ fn one_target(
 }
 
 /// Whether an input names many files. One that is there under this very name is meant itself.
-fn is_pattern(common: &Common, text: &str) -> bool {
+pub(crate) fn is_pattern(common: &Common, text: &str) -> bool {
     let looks_like_one = text.starts_with('!') || text.contains(['*', '?', '[', '{']);
     looks_like_one && std::fs::symlink_metadata(common.directory.join(text)).is_err()
 }

@@ -2,10 +2,13 @@
 
 use crate::args::{Common, RecordArgs, RunArgs};
 use crate::exit::Exit;
+use crate::keep_times;
+use crate::libraries::with_libraries;
 use crate::project::{Described, ask, describe, keep_digests, made, open_records, options, trouble};
 use crate::run::{Trouble, open, stderr, warn};
 use crate::words;
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
@@ -23,8 +26,14 @@ const NO_SUCH_COMMAND: u8 = 127;
 
 /// Runs the command if a target is stale, and records its success. The exit status is that of the command.
 pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> {
+    if !common.one.is_given() {
+        args.without_those_of_one_target()?;
+    }
     let disk = open(common)?;
-    let mut described = describe(common, &disk, &args.targets, &args.command)?;
+    let commands = commands(args);
+    let with_libraries = args.libraries.then(|| with_libraries(common, args, &commands));
+    let common = with_libraries.as_ref().unwrap_or(common);
+    let mut described = describe(common, &disk, &args.targets, &identity(args))?;
     let made = made(&described, args.targets.is_empty())?;
     // What another run has recorded counts, so the records are read when it has ended.
     let _locks = lock(common, args, &described, &made)?;
@@ -35,26 +44,21 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
             say(common, "fresh: the command need not run");
         }
         keep_digests(&mut described.project);
-        return Ok(ExitCode::SUCCESS);
+        return Ok(ExitCode::from(args.fresh_status));
     }
     if args.explain {
         explain(common, &described, &checked);
     }
+    let place = args.place(common);
     let begun = described.project.begin(&disk, &mut records, &made, options(common))?;
-    let mut command = Command::new(&args.command[0]);
-    command.args(&args.command[1..]).current_dir(&common.directory);
-    let status = match command.status() {
-        Ok(status) => status,
-        Err(error) => {
-            let command = Path::new(&args.command[0]);
-            let code = if error.kind() == ErrorKind::NotFound { NO_SUCH_COMMAND } else { CANNOT_RUN };
-            let trouble = trouble("running", command, &error);
-            return Ok(fail(common, &trouble, code));
+    let before = if args.keep_times { keep_times::look(common) } else { Vec::new() };
+    for command in commands {
+        if let Err(status) = execute(common, command, &place) {
+            return Ok(ended(args, status));
         }
-    };
-    if !status.success() {
-        return Ok(ExitCode::from(code(status)));
     }
+    // Before they are looked at, so that they go on record with these times.
+    keep_times::restore(&before);
     match described.project.commit(&disk, &mut records, begun, options(common)) {
         Ok(committed) => warn_of_doubt(common, &described, &committed),
         Err(error) => {
@@ -63,7 +67,41 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
         }
     }
     keep_digests(&mut described.project);
-    Ok(ExitCode::SUCCESS)
+    Ok(ended(args, 0))
+}
+
+/// The commands to run, one after the other. One whose program has an empty name is none: that is what is left of
+/// commands that a build generator makes for some configurations only.
+fn commands(args: &RunArgs) -> Vec<&[OsString]> {
+    let Some(separator) = &args.separator else { return vec![&args.command] };
+    let parts = args.command.split(|word| word == separator);
+    parts.filter(|part| part.first().is_some_and(|program| !program.is_empty())).collect()
+}
+
+/// What is recorded as the command: in another place the same words mean something else.
+fn identity(args: &RunArgs) -> Vec<OsString> {
+    let place = args.chdir.iter().flat_map(|place| [OsString::new(), place.into()]);
+    place.chain(args.command.iter().cloned()).collect()
+}
+
+/// The exit status for one of the command.
+pub(crate) fn ended(args: &RunArgs, status: u8) -> ExitCode {
+    let to = args.map_status.iter().find(|(from, _)| *from == status).map(|(_, to)| *to);
+    ExitCode::from(to.unwrap_or(status))
+}
+
+/// Runs a command to its end. `Err`: what to end with, where it was not run or did not succeed.
+pub(crate) fn execute(common: &Common, command: &[OsString], directory: &Path) -> Result<(), u8> {
+    let status = Command::new(&command[0]).args(&command[1..]).current_dir(directory).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(code(status)),
+        Err(error) => {
+            let trouble = trouble("running", Path::new(&command[0]), &error);
+            crate::run::print_error(common, &trouble);
+            Err(if error.kind() == ErrorKind::NotFound { NO_SUCH_COMMAND } else { CANNOT_RUN })
+        }
+    }
 }
 
 /// Says on standard error what stood in the way of running a command.

@@ -3,6 +3,8 @@
 use crate::affected;
 use crate::answer::Answer;
 use crate::args::{Args, CheckArgs, Command, Common, Format};
+use crate::build_tool;
+use crate::cmake;
 use crate::doctor;
 use crate::exit::Exit;
 use crate::json;
@@ -30,6 +32,12 @@ impl From<Error> for Trouble {
     }
 }
 
+impl From<upcheck_cmake::Error> for Trouble {
+    fn from(error: upcheck_cmake::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl From<DescribeError> for Trouble {
     fn from(error: DescribeError) -> Self {
         Self(error.to_string())
@@ -52,7 +60,8 @@ impl From<upcheck_graph::Error> for Trouble {
 }
 
 /// Runs the command that was asked for.
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Trouble> {
+pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
+    let is_run = matches!(args.command, Some(Command::Run(_)));
     let common = &args.common;
     if args.command.is_some() && !args.check.is_empty() {
         return Err(Trouble("options of check and targets go after the command's name".into()));
@@ -66,11 +75,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Trouble> {
     };
     if let Some(contradiction) = common.contradiction(command) {
         let trouble = Trouble(contradiction.into());
-        return match &args.command {
-            Some(Command::Run(_)) => Ok(record::trouble_of_run(common, &trouble)),
-            _ => Err(trouble),
-        };
+        return if is_run { Ok(record::trouble_of_run(common, &trouble)) } else { Err(trouble) };
     }
+    if common.named.write_query {
+        return cmake::write_query(common).map(ExitCode::from);
+    }
+    match cmake::read(common) {
+        Ok(cmake) => args.common.cmake = cmake,
+        Err(trouble) if is_run => return Ok(record::trouble_of_run(common, &trouble)),
+        Err(trouble) => return Err(trouble),
+    }
+    args.common.on_stderr = is_run;
+    let common = &args.common;
     if let (Some(Command::Why(_) | Command::Doctor(_)), Format::Names) = (&args.command, common.format) {
         return Err(Trouble("--format names is for check and affected".into()));
     }
@@ -84,15 +100,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Trouble> {
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
         Some(Command::Run(args)) => {
             // Exit statuses from 125 on are its own; all others are those of the command that it runs.
-            return Ok(
-                record::run(common, args).unwrap_or_else(|trouble| record::trouble_of_run(common, &trouble))
-            );
+            let run = if build_tool::is_meant(common) { build_tool::run } else { record::run };
+            return Ok(run(common, args).unwrap_or_else(|trouble| record::trouble_of_run(common, &trouble)));
         }
     };
     exit.map(ExitCode::from)
 }
 
-fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
+pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
     if common.is_project() { project::check(common, args) } else { ninja::check(common, args) }
 }
 
@@ -128,21 +143,18 @@ pub(crate) fn print_answer(common: &Common, answer: &Answer<'_>) -> Result<(), T
         Format::Text => text::print(out, answer),
         Format::Json => json::print(out, answer),
         Format::Jsonl => json::print_lines(out, answer),
-        Format::Names => {
-            let report = &answer.report;
-            print_names(out, common, report.stale.iter().map(|stale| answer.graph.name(stale.target)))
-        }
+        Format::Names => print_names(out, common, answer.names()),
     })
 }
 
 /// Prints names as they are, for scripts.
-pub(crate) fn print_names<'a>(
+pub(crate) fn print_names(
     out: &mut dyn Write,
     common: &Common,
-    names: impl IntoIterator<Item = &'a [u8]>,
+    names: impl IntoIterator<Item = impl AsRef<[u8]>>,
 ) -> io::Result<()> {
     let end = if common.one.null { b"\0" } else { b"\n" };
-    names.into_iter().try_for_each(|name| out.write_all(name).and_then(|()| out.write_all(end)))
+    names.into_iter().try_for_each(|name| out.write_all(name.as_ref()).and_then(|()| out.write_all(end)))
 }
 
 /// Opens the directory that paths start from.
@@ -179,9 +191,10 @@ pub(crate) fn print(
     common: &Common,
     answer: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Trouble> {
-    let stream = match common.format {
-        Format::Text => AutoStream::new(io::stdout().lock(), choice(common.color)),
-        Format::Json | Format::Jsonl | Format::Names => AutoStream::always_ansi(io::stdout().lock()),
+    let stream: Box<dyn Write> = match (common.on_stderr, common.format) {
+        (true, _) => Box::new(stderr(common)),
+        (_, Format::Text) => Box::new(AutoStream::new(io::stdout().lock(), choice(common.color))),
+        (_, Format::Json | Format::Jsonl | Format::Names) => Box::new(io::stdout().lock()),
     };
     let mut out = BufWriter::with_capacity(1 << 16, stream);
     match answer(&mut out).and_then(|()| out.flush()) {

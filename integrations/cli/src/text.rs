@@ -10,6 +10,8 @@ use upcheck_words::count;
 
 /// How many causes are named.
 const MOST_CAUSES: usize = 10;
+/// How many targets of CMake are named without being asked for.
+const MOST_OWNERS: usize = 10;
 /// Up to how many stale targets all are listed without being asked for.
 const FEW_TARGETS: usize = 10;
 /// How many reasons of one target are shown without being asked for.
@@ -56,9 +58,12 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
         write!(out, " (to be made again only if what they need comes out changed)")?;
     }
     writeln!(out)?;
-    let Rules::Ninja(ninja) = &answer.rules else { return Ok(()) };
-    let manifest = words::bytes(&ninja.manifest_path);
-    if ninja.stopped_at_manifest {
+    owners(out, answer)?;
+    let (manifest, stopped) = match &answer.rules {
+        Rules::Ninja(ninja) => (words::bytes(&ninja.manifest_path), ninja.stopped_at_manifest),
+        Rules::Project { .. } => ("Makefile".into(), false),
+    };
+    if stopped {
         writeln!(
             out,
             "The manifest {manifest} is stale: ninja looks no further until it has made it again."
@@ -70,6 +75,21 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// The stale targets as CMake calls them.
+fn owners(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
+    let owners = answer.owners();
+    if owners.is_empty() {
+        return Ok(());
+    }
+    let shown = if answer.explain { owners.len() } else { MOST_OWNERS };
+    let mut names: Vec<_> =
+        owners.iter().take(shown).map(|(owner, _)| format!("{BOLD}{owner}{BOLD:#}")).collect();
+    if owners.len() > shown {
+        names.push(format!("... and {} more", count(owners.len() - shown)));
+    }
+    writeln!(out, "{} of CMake: {}", plural(owners.len(), "target"), names.join(", "))
 }
 
 /// The causes with the most targets, a line for each.
@@ -118,7 +138,9 @@ fn target(
         Verdict::Pending => (PENDING, "pending"),
         _ => (STALE, "stale"),
     };
-    writeln!(out, "{style}{word:7}{style:#} {BOLD}{}{BOLD:#}", words::bytes(graph.name(stale.target)))?;
+    let name = words::bytes(graph.name(stale.target));
+    let owner = answer.owner(stale.target).map_or(String::new(), |owner| format!("  ({owner})"));
+    writeln!(out, "{style}{word:7}{style:#} {BOLD}{name}{BOLD:#}{owner}")?;
     // What lies in the target itself says more than what it has from others.
     let mut reasons: Vec<_> = stale.reasons.iter().collect();
     reasons.sort_by_key(|reason| reason.upstream().is_some());

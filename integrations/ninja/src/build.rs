@@ -270,7 +270,7 @@ impl Build {
         let mut files = |paths: &[Vec<u8>]| paths.iter().map(|path| self.graph.files.intern(path)).collect();
         let (added, removed): (Box<[_]>, Box<[_]>) = (files(added), files(removed));
         let differs = !added.is_empty() || !removed.is_empty();
-        let reason = differs.then(|| Reason::InputsDiffer { output, added, removed });
+        let reason = differs.then_some(Reason::InputsDiffer { output, added, removed });
         self.history.set_rule(target, Rule::Given);
         self.history.set_success(target, reason, [], []);
         self.has_given = true;

@@ -1,5 +1,6 @@
 //! The cases: for each the build it needs, who takes part, and what they must answer.
 
+use crate::cmake;
 use crate::contender::{Before, Contender, Expected, can_drop_caches, untouch};
 use crate::floor_list::Looked;
 use crate::graph::{self, COMMON_HEADER, Discovered, Shape};
@@ -46,6 +47,8 @@ pub(crate) enum Case {
     Cold,
     /// A project that CMake configures and the compiler builds; slow the first time
     Cmake,
+    /// Makefiles of CMake with nothing to do, through the build tool and past it; slow the first time
+    Makefiles,
 }
 
 /// From so many targets the sizes of all builds are derived.
@@ -72,7 +75,8 @@ pub(crate) struct Wishes<'a> {
 impl Case {
     /// Those that run without being asked for.
     pub(crate) fn usual() -> impl Iterator<Item = Self> {
-        Self::all().filter(|case| !matches!(case, Self::FilesLarge | Self::Cold | Self::Cmake))
+        Self::all()
+            .filter(|case| !matches!(case, Self::FilesLarge | Self::Cold | Self::Cmake | Self::Makefiles))
     }
 
     pub(crate) fn all() -> impl Iterator<Item = Self> {
@@ -144,6 +148,7 @@ impl Case {
                 wishes,
                 "nothing to do, a project configured by CMake and really built",
             ),
+            Self::Makefiles => Ground::makefiles(shop, wishes.targets)?.makefiles_race(self, wishes),
         }
     }
 }
@@ -227,6 +232,19 @@ impl<'a> Ground<'a> {
         let dir_of_1_11 = project::build_dir(&made, Ninja::V1_11);
         let looked = Looked::at(&dir, &[])?;
         Ok(Self { shop, name, dir, dir_of_1_11, options_of_1_11: &[], looked })
+    }
+
+    fn makefiles(shop: &'a Workshop, n_targets: usize) -> Result<Self, String> {
+        // 2,000 files, or fewer for a trial.
+        let n_files = (n_targets / 25).clamp(20, 2_000);
+        let name = format!("makefiles-{n_files}");
+        // CMake writes full paths: a build that was moved is to be made anew.
+        let place = shop.list("").display().to_string();
+        let wanted = format!("makefiles version {}\n{place}", cmake::VERSION);
+        let made = shop.tree(&name, &wanted, |dir| cmake::generate_makefiles(dir, n_files, &shop.upcheck))?;
+        let dir = cmake::build_dir(&made, "make");
+        let looked = Looked::of(n_files + n_files.div_ceil(20), Vec::new());
+        Ok(Self { shop, name, dir_of_1_11: dir.clone(), dir, options_of_1_11: &[], looked })
     }
 
     // ---- races --------------------------------------------------------------------------------------
@@ -368,6 +386,22 @@ impl<'a> Ground<'a> {
             .with(&[&b3sum.display().to_string()]);
         let contenders = vec![self.upcheck(Image::Without, &graph), b3sum];
         let race = self.race(case, wishes, "inputs touched and not changed", contenders);
+        Ok(Race { image_dir: None, ..race })
+    }
+
+    fn makefiles_race(&self, case: Case, wishes: &Wishes<'_>) -> Result<Race, String> {
+        let cmake = cmake::cmake();
+        let build = ["--build", "."];
+        let run = ["run", "--from", "cmake", "--", &cmake.display().to_string()];
+        let mut contenders = vec![
+            Contender::new("upcheck run -- cmake --build", &self.dir, &self.shop.upcheck, &run, ANYTHING)
+                .with(&build),
+            self.upcheck(Image::Warm, &["--from", "cmake"]),
+            Contender::new("cmake --build", &self.dir, &cmake, &build, ANYTHING),
+            Contender::new("make", &self.dir, Path::new("make"), &[], ANYTHING),
+        ];
+        contenders.extend(self.rivals(wishes));
+        let race = self.race(case, wishes, "nothing to do, Makefiles of CMake", contenders);
         Ok(Race { image_dir: None, ..race })
     }
 

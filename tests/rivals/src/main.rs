@@ -17,6 +17,7 @@
 //! nothing else. Times include the start of the process; caches are warm unless a case says otherwise.
 
 mod cases;
+mod cmake;
 mod contender;
 mod csv;
 mod floor_list;

@@ -75,7 +75,8 @@ fn content(file: usize, n_files: usize) -> String {
     )
 }
 
-fn must_run(command: &mut Command) -> Result<(), String> {
+/// Runs a command that has to succeed.
+pub(crate) fn must_run(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if output.status.success() {
         return Ok(());

@@ -9,6 +9,7 @@ mod compiler;
 mod content;
 mod graphs;
 mod innocence;
+mod keeping;
 mod options;
 mod others;
 mod passing;
@@ -16,6 +17,7 @@ mod recording;
 mod running;
 mod stores;
 mod together;
+mod wrapping;
 
 use command::{Ran, upcheck_in};
 use serde_json::Value;

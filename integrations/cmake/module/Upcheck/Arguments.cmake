@@ -47,3 +47,24 @@ function(_upcheck_check_targets function keyword) # TARGET...
     endif()
   endforeach()
 endfunction()
+
+# Stores the text as an argument that is nothing but this text, for code that is to be evaluated.
+function(_upcheck_quote variable text)
+  set(fill "=")
+  while("${text}]" MATCHES "]${fill}]")
+    string(APPEND fill "=")
+  endwhile()
+  # What follows the newline is the text.
+  set(${variable} "[${fill}[\n${text}]${fill}]" PARENT_SCOPE)
+endfunction()
+
+# Runs code, which sees the variables of the function that calls this.
+function(_upcheck_eval code)
+  if(CMAKE_VERSION VERSION_LESS 3.18)
+    set(file "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/upcheck/evaluated.cmake")
+    file(WRITE "${file}" "${code}")
+    include("${file}")
+  else()
+    cmake_language(EVAL CODE "${code}")
+  endif()
+endfunction()

@@ -29,7 +29,7 @@ struct Ready<'a> {
     /// The same without repeated slashes and dots.
     base: Vec<u8>,
     components: Vec<Pattern>,
-    /// What is relative to it, if anything is: components of the directory.
+    /// What results are relative to, canonical.
     relative: Option<Vec<u8>>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Ready<'a> {
             base: cleaned(&written),
             written,
             components: components.map(Pattern::new).collect(),
-            relative: glob.relative.clone().map(canonical),
+            relative: glob.relative.clone().map(collapsed),
         }
     }
 
@@ -123,7 +123,7 @@ impl<'a> Ready<'a> {
         let below = directory.get(self.base.len()..).unwrap_or_default();
         let path = [&self.written, below, name].concat();
         match &self.relative {
-            Some(relative) => relative_path(relative, &canonical(path)),
+            Some(relative) => relative_path(relative, &collapsed(path)),
             None => path,
         }
     }
@@ -139,16 +139,25 @@ fn cleaned(path: &[u8]) -> Vec<u8> {
     cleaned
 }
 
-/// The way from one directory to a path, both absolute and canonical.
+/// What CMake makes of a path before it makes a relative one of it: a backslash separates, too.
+fn collapsed(mut path: Vec<u8>) -> Vec<u8> {
+    for byte in &mut path {
+        if *byte == b'\\' {
+            *byte = b'/';
+        }
+    }
+    canonical(path)
+}
+
+/// The way from one directory to a path, both absolute and canonical. If it only goes up, there is a slash at its end.
 fn relative_path(from: &[u8], to: &[u8]) -> Vec<u8> {
     let parts = |path: &'_ [u8]| -> Vec<Vec<u8>> {
         path.split(|&byte| byte == b'/').filter(|part| !part.is_empty()).map(<[u8]>::to_vec).collect()
     };
     let (from, to) = (parts(from), parts(to));
     let same = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
-    let mut way = vec![b"..".to_vec(); from.len() - same];
-    way.extend(to[same..].iter().cloned());
-    way.join(&b'/')
+    let up = b"../".repeat(from.len() - same);
+    [up, to[same..].join(&b'/')].concat()
 }
 
 struct Walker<'a> {

@@ -1,0 +1,7 @@
+//! Makefiles of CMake's: what upcheck says is stale, against what make then does. `make -n` misleads there, so make runs.
+
+mod custom;
+mod edits;
+mod harness;
+mod odd;
+mod random;
