@@ -64,14 +64,27 @@ fn deep_trees_are_walked_without_a_deep_stack() {
 fn zz_time() {
     let space = tempfile::tempdir().expect("d");
     let here = space.path();
-    for a in 0..100 { for b in 0..20 {
-        let d = here.join(format!("s/d{a}/e{b}")); fs::create_dir_all(&d).expect("d");
-        for f in 0..5 { fs::write(d.join(format!("f{f}.c")), "").expect("f"); fs::write(d.join(format!("f{f}.h")), "").expect("f"); }
-    }}
+    for a in 0..100 {
+        for b in 0..20 {
+            let d = here.join(format!("s/d{a}/e{b}"));
+            fs::create_dir_all(&d).expect("d");
+            for f in 0..5 {
+                fs::write(d.join(format!("f{f}.c")), "").expect("f");
+                fs::write(d.join(format!("f{f}.h")), "").expect("f");
+            }
+        }
+    }
     for same in [false, true] {
-        let mut globs: Vec<Glob> = (0..100).map(|a| Glob { recurse: true, ..glob(here, &if same { format!("s/*{}.c", a % 10) } else { format!("s/d{a}/*.c") }) }).collect();
+        let mut globs: Vec<Glob> = (0..100)
+            .map(|a| Glob {
+                recurse: true,
+                ..glob(here, &if same { format!("s/*{}.c", a % 10) } else { format!("s/d{a}/*.c") })
+            })
+            .collect();
         let found = evaluate(&globs).expect("x");
-        for (g, f) in globs.iter_mut().zip(found) { g.paths = f; }
+        for (g, f) in globs.iter_mut().zip(found) {
+            g.paths = f;
+        }
         for _ in 0..5 {
             let t = std::time::Instant::now();
             assert!(differences(&globs).expect("x").is_empty());
