@@ -5,7 +5,8 @@
 //! - `CMakeFiles/name`, `CMakeFiles/name-Config`, `CMakeFiles/[Config/]name.util`: what stands for a target without a file;
 //! - `name_autogen/`: what moc, uic and rcc make.
 //!
-//! Ninja's names for targets are `name`, `directory/name`, and both with `:Config`.
+//! Ninja's names for targets are `name`, `directory/name`, what a file is called without its directory, and all with
+//! `:Config`.
 
 use crate::Error;
 use crate::reply::{Configuration, Reply, Target};
@@ -157,6 +158,7 @@ impl<'a> Names<'a> {
             }
         }
         // What has no directory of its own comes last: a target may be called like what another one makes.
+        let build = &self.reply.build;
         for (at, Target { name, .. }) in targets.iter().enumerate() {
             for name in [
                 name.clone(),
@@ -164,7 +166,14 @@ impl<'a> Names<'a> {
                 format!("cmake_object_order_depends_target_{name}"),
                 format!("cmake_object_order_depends_target_{name}_{}", config.to_ascii_uppercase()),
             ] {
-                self.files.entry(join(&self.reply.build, name.as_bytes())).or_insert(at);
+                self.files.entry(join(build, name.as_bytes())).or_insert(at);
+            }
+        }
+        for (at, target) in targets.iter().enumerate().filter(|(_, target)| target.kind != "OBJECT_LIBRARY") {
+            for path in &target.artifacts {
+                let (_, name) = upcheck::path::split(path);
+                self.files.entry(join(build, name)).or_insert(at);
+                self.files.entry([&join(build, name), &b":"[..], config.as_bytes()].concat()).or_insert(at);
             }
         }
     }

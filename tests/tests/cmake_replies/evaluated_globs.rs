@@ -11,7 +11,7 @@ use upcheck_cmake::globs::{self, Glob};
 use upcheck_tests::space::Space;
 
 /// What CMake finds, for each glob.
-fn ask_cmake(version: &str, space: &Space, globs: &[Glob]) -> Vec<Vec<Vec<u8>>> {
+fn ask_cmake(version: &str, globs: &[Glob]) -> Vec<Vec<Vec<u8>>> {
     let mut script = b"cmake_policy(VERSION 3.16)\ncmake_policy(SET CMP0009 NEW)\n".to_vec();
     for glob in globs {
         script.extend(b"file(GLOB");
@@ -31,6 +31,8 @@ fn ask_cmake(version: &str, space: &Space, globs: &[Glob]) -> Vec<Vec<Vec<u8>>> 
         script.extend([b"[==[", &glob.expression[..], b"]==])\n"].concat());
         script.extend(b"file(APPEND found.txt \"${found}\\n\")\n");
     }
+    // Elsewhere: links lead anywhere in the tree.
+    let space = Space::new();
     space.write("ask.cmake", script);
     space.write("found.txt", "");
     let output = Command::new(cmake(version)).args(["-P", "ask.cmake"]).current_dir(space.path()).output();
@@ -45,13 +47,15 @@ fn ask_cmake(version: &str, space: &Space, globs: &[Glob]) -> Vec<Vec<Vec<u8>>> 
     lines.map(names).collect()
 }
 
-fn compare(space: &Space, globs: &[Glob]) {
+fn compare(globs: &[Glob]) {
     let found = globs::evaluate(globs).expect("directories");
     for version in VERSIONS {
-        let expected = ask_cmake(version, space, globs);
+        let expected = ask_cmake(version, globs);
         for ((glob, found), expected) in globs.iter().zip(&found).zip(expected) {
+            // A file that results are relative to has an empty name, which is lost in a list.
             let shown = |paths: &[Vec<u8>]| -> Vec<String> {
-                paths.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect()
+                let paths = paths.iter().filter(|path| !path.is_empty());
+                paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect()
             };
             assert_eq!(
                 shown(found),
@@ -74,16 +78,19 @@ const PARTS: [&str; 38] = [
     "..", ".", "", ".*", "[.]*", "*[.]c", "{a,b}", "[!-~]*", "*b*.c*",
 ];
 
+/// Where a tree begins: so deep that a few `..` do not lead out of the test's own directory.
+const ROOT: &str = "1/2/3/4/t";
+
 /// One entry of a tree: where, and what it is.
 type Entry = (Vec<usize>, u8, Vec<usize>);
 
 fn tree() -> impl Strategy<Value = Vec<Entry>> {
     let path = || prop::collection::vec(0..NAMES.len(), 1..4);
-    prop::collection::vec((path(), 0u8..6, path()), 0..40)
+    prop::collection::vec((path(), 0u8..6, path()), 0..30)
 }
 
 fn plant(space: &Space, entries: &[Entry]) {
-    let root = space.path().join("t");
+    let root = space.path().join(ROOT);
     fs::create_dir_all(&root).expect("a directory");
     let place = |parts: &[usize]| parts.iter().fold(root.clone(), |path, &part| path.join(NAMES[part]));
     for (path, kind, other) in entries {
@@ -114,7 +121,7 @@ fn shape() -> impl Strategy<Value = Shape> {
 
 fn glob(space: &Space, shape: &Shape) -> Glob {
     let below = |parts: Vec<&str>| {
-        let root = space.path().join("t");
+        let root = space.path().join(ROOT);
         let mut path = root.as_os_str().as_bytes().to_vec();
         for part in parts {
             path.push(b'/');
@@ -135,7 +142,7 @@ fn glob(space: &Space, shape: &Shape) -> Glob {
 
 #[test]
 fn globs_find_what_cmake_finds() {
-    let cases = std::env::var("UPCHECK_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(25);
+    let cases = std::env::var("UPCHECK_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(6);
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner =
         TestRunner::new_with_rng(Config { failure_persistence: None, cases, ..Config::default() }, rng);
@@ -144,7 +151,7 @@ fn globs_find_what_cmake_finds() {
         let space = Space::new();
         plant(&space, &entries);
         let globs: Vec<Glob> = shapes.iter().map(|shape| glob(&space, shape)).collect();
-        compare(&space, &globs);
+        compare(&globs);
         Ok(())
     });
     if let Err(error) = run {
@@ -170,6 +177,6 @@ fn each_pattern_finds_what_cmake_finds_among_all_names() {
             [alone, below]
         });
         let globs: Vec<Glob> = shapes.map(|shape| glob(&space, &shape)).collect();
-        compare(&space, &globs);
+        compare(&globs);
     }
 }
