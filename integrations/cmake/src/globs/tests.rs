@@ -36,7 +36,7 @@ fn a_directory_that_cannot_be_listed_is_an_error() {
     let space = tempfile::tempdir().expect("a directory");
     let closed = space.path().join("closed");
     fs::create_dir(&closed).expect("a directory");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).expect("permissions");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("permissions");
     let found = differences(&[glob(space.path(), "*/*.c")]);
     // Some users may list everything.
     let is_listed = fs::read_dir(&closed).is_ok();
