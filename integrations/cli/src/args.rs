@@ -308,6 +308,9 @@ pub(crate) enum Command {
     /// Record that targets are up to date now
     #[command(after_help = RECORD_EXIT_STATUS)]
     Record(RecordArgs),
+    /// Touch a file if globs have another result than a script of CMake says: for `Upcheck.cmake`
+    #[command(hide = true)]
+    VerifyGlobs(VerifyGlobsArgs),
     /// Measure whether stamps in a directory can be trusted, and say what is odd about its build
     #[command(after_help = DOCTOR_EXIT_STATUS)]
     Doctor(DoctorArgs),
@@ -362,6 +365,16 @@ pub(crate) struct RunArgs {
     /// (`upcheck run -C build -- cmake --build build`) is run in the current one, and nothing is put on record
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct VerifyGlobsArgs {
+    /// The script, with globs and their results
+    #[arg(value_name = "SCRIPT")]
+    pub(crate) script: PathBuf,
+    /// The file that is new where a result is
+    #[arg(value_name = "STAMP")]
+    pub(crate) stamp: PathBuf,
 }
 
 #[derive(Debug, ClapArgs)]

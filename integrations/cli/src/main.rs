@@ -18,6 +18,7 @@ mod project;
 mod record;
 mod run;
 mod text;
+mod verify_globs;
 mod why;
 mod words;
 

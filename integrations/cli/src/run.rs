@@ -12,6 +12,7 @@ use crate::ninja;
 use crate::project;
 use crate::record;
 use crate::text;
+use crate::verify_globs;
 use crate::why;
 use crate::words;
 use anstream::AutoStream;
@@ -71,7 +72,9 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
         Some(Command::Check(args)) => &args.command,
         Some(Command::Why(args)) => &args.command,
         Some(Command::Record(args)) => &args.command,
-        Some(Command::Affected(_) | Command::Run(_) | Command::Doctor(_)) => &Vec::new(),
+        Some(Command::Affected(_) | Command::Run(_) | Command::Doctor(_) | Command::VerifyGlobs(_)) => {
+            &Vec::new()
+        }
     };
     if let Some(contradiction) = common.contradiction(command) {
         let trouble = Trouble(contradiction.into());
@@ -98,6 +101,7 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
         Some(Command::Affected(args)) => affected::affected(common, args),
         Some(Command::Record(args)) => record::record(common, args),
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
+        Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
         Some(Command::Run(args)) => {
             // Exit statuses from 125 on are its own; all others are those of the command that it runs.
             let run = if build_tool::is_meant(common) { build_tool::run } else { record::run };
@@ -118,7 +122,7 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Check(check_args)) => (json::SCHEMA, check_args.quiet),
         Some(Command::Why(_)) => (why::SCHEMA, false),
         Some(Command::Affected(affected_args)) => (affected::SCHEMA, affected_args.quiet),
-        Some(Command::Run(_) | Command::Record(_)) => (json::SCHEMA, true),
+        Some(Command::Run(_) | Command::Record(_) | Command::VerifyGlobs(_)) => (json::SCHEMA, true),
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
     };
     if matches!(args.common.format, Format::Json | Format::Jsonl) && !quiet {

@@ -31,6 +31,15 @@ const WRONG: &[(&str, &str)] = &[
         "set_property(GLOBAL PROPERTY _UPCHECK_EXECUTABLE)\nupcheck_add_custom_command(OUTPUT c COMMAND d)",
         "upcheck_add_custom_command: the command 'upcheck' was not found; set UPCHECK_EXECUTABLE to its path",
     ),
+    ("upcheck_glob()", "upcheck_glob Function invoked with incorrect arguments"),
+    ("upcheck_glob(x)", "upcheck_glob: there is no pattern"),
+    ("upcheck_glob(x RELATIVE)", "upcheck_glob: no value given for RELATIVE"),
+    ("upcheck_glob(x *.c STRATEGY ALL)", "upcheck_glob: STRATEGY 'ALL' is none of DIRS, VERIFY"),
+    ("upcheck_glob(x *.c FOLLOW_SYMLINKS)", "upcheck_glob: FOLLOW_SYMLINKS is for RECURSE"),
+    (
+        "upcheck_glob(x CONFIGURE_DEPENDS *.c)",
+        "upcheck_glob: CONFIGURE_DEPENDS is what it replaces: see STRATEGY",
+    ),
 ];
 
 #[test]

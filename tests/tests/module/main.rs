@@ -3,6 +3,7 @@
 
 mod arguments;
 mod custom_command;
+mod glob;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -65,6 +65,14 @@ pub fn of(build: &Path, reply: &Reply) -> Result<Option<Vec<Glob>>, Error> {
 
 const SCRIPT: &str = "CMakeFiles/VerifyGlobs.cmake";
 
+/// The globs in a script that is written like CMake's `VerifyGlobs.cmake`.
+///
+/// # Errors
+/// When it cannot be read, or says what only CMake can evaluate.
+pub fn of_script(path: &Path) -> Result<Vec<Glob>, Error> {
+    script::read(path)
+}
+
 /// Whether the build runs the script. One of an earlier project stays where it is.
 fn are_verified(build: &Path, generator: &str) -> Result<bool, Error> {
     let script = build.join(SCRIPT);
