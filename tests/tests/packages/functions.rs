@@ -1,6 +1,6 @@
 //! The functions for CMake projects, as they come with the package.
 
-use crate::find::{configure, found_in};
+use crate::find::found_in;
 use crate::installed::{CMAKES, cmake, folder, prefix};
 use crate::{clean, run};
 use std::path::Path;
@@ -26,6 +26,17 @@ upcheck_external_project(e)
     space
 }
 
+/// Configures it with the installed tree.
+#[track_caller]
+fn configure(space: &Space, version: &str, generator: &str) {
+    let mut command = clean(cmake(version));
+    command.arg("-S").arg(space.path()).arg("-B").arg(space.path().join("build")).args(["-G", generator]);
+    if generator == "Ninja" {
+        command.arg(format!("-DCMAKE_MAKE_PROGRAM={}", Ninja::V1_13.path().display()));
+    }
+    run(command.arg(found_in(prefix())));
+}
+
 /// Builds it a few times.
 #[track_caller]
 fn check(space: &Space, build: impl Fn() -> String) {
@@ -47,8 +58,7 @@ fn they_come_with_the_package() {
     for version in CMAKES {
         for generator in ["Ninja", "Unix Makefiles"] {
             let space = project("find_package(Upcheck 0.1 REQUIRED COMPONENTS cli)", "");
-            let mut command = configure(&space, &cmake(version), generator, &[found_in(prefix())]);
-            run(command.arg("-S").arg(space.path()));
+            configure(&space, version, generator);
             let build = || run(clean(cmake(version)).arg("--build").arg(space.path().join("build")));
             check(&space, build);
         }
@@ -61,8 +71,7 @@ fn they_are_there_for_the_whole_project() {
     for version in CMAKES {
         let space = project("add_subdirectory(sub)", "");
         space.write("sub/CMakeLists.txt", "find_package(Upcheck REQUIRED)\n");
-        let mut command = configure(&space, &cmake(version), "Ninja", &[found_in(prefix())]);
-        run(command.arg("-S").arg(space.path()));
+        configure(&space, version, "Ninja");
         let build = || run(clean(cmake(version)).arg("--build").arg(space.path().join("build")));
         check(&space, build);
     }
@@ -78,8 +87,7 @@ fn all_of_them_are_there() {
             .map(|name| format!("if(NOT COMMAND {name})\n  message(FATAL_ERROR {name})\nendif()\n"))
             .collect();
         let space = project("find_package(Upcheck REQUIRED)", &tests);
-        let mut command = configure(&space, &cmake(version), "Ninja", &[found_in(prefix())]);
-        run(command.arg("-S").arg(space.path()));
+        configure(&space, version, "Ninja");
     }
 }
 

@@ -69,9 +69,10 @@ function(upcheck_record_after_build)
     # CMake before 3.20 has no generator expressions in names of outputs, nor have all generators.
     string(APPEND stamp "-${CMAKE_CFG_INTDIR}")
   endif()
+  # It is there before all is recorded, so that it is recorded, too.
   add_custom_command(OUTPUT "${stamp}"
-    COMMAND ${script} ${config} -P "${parts}/RecordBuild.cmake"
     COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
+    COMMAND ${script} ${config} -P "${parts}/RecordBuild.cmake"
     DEPENDS ${targets} COMMENT "Recording what was built" VERBATIM)
   add_custom_target(upcheck_record ALL DEPENDS "${stamp}")
 endfunction()

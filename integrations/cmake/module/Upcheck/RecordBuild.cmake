@@ -25,7 +25,8 @@ if(index MATCHES "[.]json$")
 endif()
 
 if(GENERATOR MATCHES "Makefiles")
-  execute_process(COMMAND "${COMMAND}" record -C "${DIR}" --from cmake RESULT_VARIABLE status ERROR_VARIABLE error)
+  execute_process(COMMAND "${COMMAND}" record -C "${DIR}" --from cmake --policy mtime-and-digest-input
+    RESULT_VARIABLE status ERROR_VARIABLE error)
 else()
   # Ninja keeps the records; what is asked now is prepared for the next check.
   set(config)

@@ -65,7 +65,8 @@ pub struct Makefiles {
 /// has any with CONFIGURE_DEPENDS.
 ///
 /// The project's base becomes the build directory as CMake calls it, so that names in full are the same files as relative
-/// ones. Targets have the policy [`Policy::Newer`] of their own. Whoever asks about a goal asks about `configure`, too.
+/// ones. The project's policy becomes make's, [`Policy::Newer`]; whoever sets another one afterwards lets records decide.
+/// Whoever asks about a goal asks about `configure`, too.
 ///
 /// # Errors
 /// When they cannot be read, are not what CMake writes, or are about another directory.
@@ -76,6 +77,7 @@ pub fn describe(
 ) -> Result<Makefiles, Error> {
     let place = Place::read(disk)?;
     project.set_base(&place.build);
+    project.set_policy(Some(Policy::Newer));
     let makefile2 = Rules::parse(&read(disk, MAKEFILE2)?, MAKEFILE2)?;
     let directories: Vec<&[u8]> =
         makefile2.rules.iter().filter_map(|rule| directory(&makefile2, rule)).collect();
@@ -432,7 +434,6 @@ impl Describer<'_> {
                 outputs: &[file],
                 explicit: &inputs,
                 implicit: &headers,
-                policy: (!is_phony).then_some(Policy::Newer),
                 phony: is_phony,
                 restat: recipe != Recipe::None && !builds,
                 given,
