@@ -263,8 +263,17 @@ impl<'a> Names<'a> {
             "EXECUTABLE" | "STATIC_LIBRARY" | "SHARED_LIBRARY" | "MODULE_LIBRARY" => {
                 requests.extend(target.artifacts.iter().map(|path| self.below_build(path).to_vec()));
             }
-            _ if !directory.is_empty() => requests.extend(in_config(&format!("{directory}/{name}"))),
-            _ => {}
+            _ => {
+                let here = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+                if !here.is_empty() {
+                    requests.extend(in_config(&format!("{here}{name}")));
+                }
+                if target.kind == "UTILITY" {
+                    let config =
+                        if self.reply.is_multi_config { format!("-{config}") } else { String::new() };
+                    requests.push(format!("{here}CMakeFiles/{name}{config}").into_bytes());
+                }
+            }
         }
         Ok(requests)
     }

@@ -1,6 +1,7 @@
 //! Custom commands and targets, and other things that a project may have.
 
 use crate::harness::{Build, VERSIONS};
+use upcheck_cmake::globs::Difference;
 
 const HEAD: &str = "cmake_minimum_required(VERSION 3.16)\nproject(demo C)\n";
 
@@ -260,4 +261,41 @@ target_include_directories(lib PRIVATE ../outside)
             assert_eq!(answer.stale.contains("liblib.a"), is_scanned, "{answer:#?}");
         },
     );
+}
+
+#[test]
+fn globs_whose_result_changed() {
+    each(
+        "file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/g*.c)
+add_library(lib STATIC ${sources})
+",
+        &[("g1.c", "int g1;\n")],
+        |build| {
+            let path = |build: &Build, name: &str| build.path(name).into_os_string().into_encoded_bytes();
+            build.globs = Some(Difference::default());
+            build.settled("with globs");
+            let answer = build.edit("another source", |build| {
+                build.write("s/g2.c", "int g2;\n");
+                let added = vec![path(build, "s/g2.c")];
+                build.globs = Some(Difference { added, removed: Vec::new() });
+            });
+            assert_eq!(answer.configure, ["upstream-stale CMakeFiles/cmake.verify_globs"]);
+            assert!(answer.stale.contains("CMakeFiles/cmake.verify_globs"), "{answer:#?}");
+            build.edit("a source less", |build| {
+                build.remove("s/g1.c");
+                let removed = vec![path(build, "s/g1.c")];
+                build.globs = Some(Difference { added: Vec::new(), removed });
+            });
+        },
+    );
+}
+
+#[test]
+fn a_check_changes_nothing() {
+    each("add_library(lib STATIC lib.c)\n", &[("lib.c", "int lib;\n")], |build| {
+        build.touch("s/lib.c");
+        let before = build.space.entries();
+        build.ask();
+        assert!(build.space.entries() == before);
+    });
 }

@@ -30,6 +30,8 @@ pub(crate) struct Build {
     /// In what globs differ.
     pub(crate) globs: Option<Difference>,
     goal: &'static str,
+    /// Where both are in the space; empty, or with a `/` at its end.
+    place: &'static str,
 }
 
 /// What upcheck says.
@@ -67,9 +69,19 @@ impl Build {
     }
 
     pub(crate) fn with_options(version: &'static str, files: &[(&str, &str)], options: &[&str]) -> Self {
-        let build = Self { space: Space::new(), version, globs: None, goal: "all" };
+        Self::at("", version, files, options)
+    }
+
+    /// A build in a directory of the space.
+    pub(crate) fn at(
+        place: &'static str,
+        version: &'static str,
+        files: &[(&str, &str)],
+        options: &[&str],
+    ) -> Self {
+        let build = Self { space: Space::new(), version, globs: None, goal: "all", place };
         for (path, content) in files {
-            build.space.write(&format!("s/{path}"), content);
+            build.space.write(&format!("{place}s/{path}"), content);
         }
         build.configure(options);
         build
@@ -77,7 +89,7 @@ impl Build {
 
     /// A build in the source tree itself, which is `b`.
     pub(crate) fn in_source(version: &'static str, files: &[(&str, &str)]) -> Self {
-        let build = Self { space: Space::new(), version, globs: None, goal: "all" };
+        let build = Self { space: Space::new(), version, globs: None, goal: "all", place: "" };
         for (path, content) in files {
             build.space.write(&format!("b/{path}"), content);
         }
@@ -96,7 +108,7 @@ impl Build {
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
-        self.space.path().join(path)
+        self.space.path().join(self.place).join(path)
     }
 
     #[track_caller]
@@ -104,7 +116,7 @@ impl Build {
         let output = Command::new(cmake(self.version))
             .args(["-G", "Unix Makefiles", "-S", "s", "-B", "b"])
             .args(options)
-            .current_dir(self.space.path())
+            .current_dir(self.path(""))
             .env_remove("MAKEFLAGS")
             .output()
             .expect("cmake runs");
@@ -188,7 +200,7 @@ impl Build {
 
     /// Where a file of an answer is.
     pub(crate) fn in_build(&self, name: &str) -> String {
-        if name.starts_with('/') { name.to_owned() } else { format!("b/{name}") }
+        if name.starts_with('/') { name.to_owned() } else { format!("{}b/{name}", self.place) }
     }
 
     /// Asks, runs make, and compares: what is stale is made, and what is made is stale or pending.
@@ -277,7 +289,7 @@ impl Build {
     /// Writes a file that is newer than all others.
     pub(crate) fn write(&self, path: &str, content: &str) {
         let later = self.later();
-        self.space.write_at(path, content, later);
+        self.space.write_at(&format!("{}{path}", self.place), content, later);
     }
 
     pub(crate) fn read(&self, path: &str) -> String {

@@ -3,5 +3,6 @@
 mod custom;
 mod edits;
 mod harness;
+mod interrupted;
 mod odd;
 mod random;

@@ -3,6 +3,8 @@
 use crate::harness::{Build, VERSIONS};
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
+use upcheck_tests::aloud::not_tested;
 
 /// With every sign that the release can write into Makefiles.
 fn names(version: &str) -> &'static [&'static str] {
@@ -128,5 +130,69 @@ fn without_its_list_of_files_cmake_runs_again() {
         build.compare("the first build");
         let answer = build.edit("the list is gone", |build| build.remove("b/CMakeFiles/Makefile.cmake"));
         assert_eq!(answer.configure, ["output-missing CMakeFiles/Makefile.cmake"]);
+    }
+}
+
+#[test]
+fn places_with_odd_signs() {
+    for version in VERSIONS {
+        let files = [
+            ("CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(demo C)\nadd_subdirectory(\"sub dir\")\n"),
+            (
+                "sub dir/CMakeLists.txt",
+                "add_custom_command(OUTPUT gen.c COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_SOURCE_DIR}/in.c gen.c
+  DEPENDS in.c BYPRODUCTS \"by product.h\" VERBATIM)
+add_library(demo STATIC demo.c gen.c)\n",
+            ),
+            ("sub dir/demo.c", "#include \"demo.h\"\nint demo;\n"),
+            ("sub dir/demo.h", ""),
+            ("sub dir/in.c", "int in;\n"),
+        ];
+        let mut build = Build::at("a place, ä (x)+y/", version, &files, &[]);
+        build.compare("the first build");
+        let answer = build.edit("a header", |build| build.touch("s/sub dir/demo.h"));
+        assert!(answer.stale.contains("sub dir/libdemo.a"), "{answer:#?}");
+        build.edit("what something is made from", |build| build.touch("s/sub dir/in.c"));
+        let answer = build.edit("a list", |build| build.touch("s/sub dir/CMakeLists.txt"));
+        assert_eq!(answer.configure.len(), 1, "{answer:#?}");
+    }
+}
+
+#[test]
+fn makefiles_that_say_less_or_say_it_from_the_root() {
+    for version in VERSIONS {
+        let lists = format!("{LISTS}set_property(GLOBAL PROPERTY RULE_MESSAGES OFF)\n");
+        let files = [("CMakeLists.txt", lists.as_str()), FILES[1], FILES[2]];
+        for options in [&[][..], &["-DCMAKE_MAKE_INCLUDE_FROM_ROOT=ON"], &["-DCMAKE_COLOR_MAKEFILE=OFF"]] {
+            let mut build = Build::with_options(version, &files, options);
+            build.compare("the first build");
+            build.edit("a header", |build| build.touch("s/demo.h"));
+        }
+    }
+}
+
+#[test]
+fn a_language_whose_includes_are_not_read_is_stale() {
+    if !Path::new("/usr/bin/gfortran").exists() {
+        return not_tested("Fortran: there is no gfortran");
+    }
+    let lists = "cmake_minimum_required(VERSION 3.16)\nproject(demo C Fortran)\nadd_library(demo STATIC demo.c mod.f90 use.f90)\n";
+    let files = [
+        ("CMakeLists.txt", lists),
+        FILES[1],
+        FILES[2],
+        ("mod.f90", "module m\ninteger :: i = 1\nend module\n"),
+        ("use.f90", "subroutine s()\nuse m\ni = 2\nend subroutine\n"),
+    ];
+    for version in VERSIONS {
+        let build = Build::new(version, &files);
+        assert!(build.make().success);
+        assert!(build.make().success);
+        let answer = build.ask();
+        for object in ["mod.f90.o", "use.f90.o"] {
+            assert!(answer.stale.contains(&format!("CMakeFiles/demo.dir/{object}")), "{answer:#?}");
+        }
+        assert!(!answer.stale.contains("CMakeFiles/demo.dir/demo.c.o"), "{answer:#?}");
+        assert!(answer.reasons.iter().any(|reason| reason.contains("deps-unknown")), "{answer:#?}");
     }
 }

@@ -36,7 +36,7 @@ fn a_directory_that_cannot_be_listed_is_an_error() {
     let space = tempfile::tempdir().expect("a directory");
     let closed = space.path().join("closed");
     fs::create_dir(&closed).expect("a directory");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).expect("permissions");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("permissions");
     let found = differences(&[glob(space.path(), "*/*.c")]);
     // Some users may list everything.
     let is_listed = fs::read_dir(&closed).is_ok();
@@ -58,24 +58,4 @@ fn deep_trees_are_walked_without_a_deep_stack() {
     fs::create_dir_all(&deep).expect("directories");
     let all = Glob { recurse: true, list_directories: true, ..glob(space.path(), "*") };
     assert_eq!(evaluate(&[all]).expect("directories")[0].len(), 1500);
-}
-#[test]
-#[ignore]
-fn zz_time() {
-    let space = tempfile::tempdir().expect("d");
-    let here = space.path();
-    for a in 0..100 { for b in 0..20 {
-        let d = here.join(format!("s/d{a}/e{b}")); fs::create_dir_all(&d).expect("d");
-        for f in 0..5 { fs::write(d.join(format!("f{f}.c")), "").expect("f"); fs::write(d.join(format!("f{f}.h")), "").expect("f"); }
-    }}
-    for same in [false, true] {
-        let mut globs: Vec<Glob> = (0..100).map(|a| Glob { recurse: true, ..glob(here, &if same { format!("s/*{}.c", a % 10) } else { format!("s/d{a}/*.c") }) }).collect();
-        let found = evaluate(&globs).expect("x");
-        for (g, f) in globs.iter_mut().zip(found) { g.paths = f; }
-        for _ in 0..5 {
-            let t = std::time::Instant::now();
-            assert!(differences(&globs).expect("x").is_empty());
-            eprintln!("{same} {:?}", t.elapsed());
-        }
-    }
 }

@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
@@ -194,14 +194,16 @@ impl Walker<'_> {
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
             Err(cause) => return Err(failed("opening", cause)),
         };
-        let entries = Dir::read_from(&open).map_err(|cause| failed("listing", cause))?;
-        let mut here = Here { path, open, real: None };
-        for entry in entries {
+        let mut entries = Dir::new(open).map_err(|cause| failed("listing", cause))?;
+        let mut real = None;
+        while let Some(entry) = entries.read() {
             let entry = entry.map_err(|cause| failed("listing", cause))?;
             let name = entry.file_name().to_bytes();
             if name == b"." || name == b".." {
                 continue;
             }
+            let open = entries.fd().map_err(|cause| failed("listing", cause))?;
+            let mut here = Here { path, open, real: &mut real };
             let mut kind = Kind::new(entry.file_type(), name, &here);
             let mut below = Vec::new();
             for state in states {
@@ -263,9 +265,9 @@ impl Walker<'_> {
 /// The directory that is visited.
 struct Here<'a> {
     path: &'a [u8],
-    open: OwnedFd,
+    open: BorrowedFd<'a>,
     /// Its path without links, once somebody has asked.
-    real: Option<Vec<u8>>,
+    real: &'a mut Option<Vec<u8>>,
 }
 
 impl Here<'_> {
@@ -273,7 +275,7 @@ impl Here<'_> {
         if self.real.is_none() {
             let real = std::fs::canonicalize(Path::new(OsStr::from_bytes(self.path)))
                 .map_err(|cause| trouble("resolving", self.path, cause))?;
-            self.real = Some(real.into_os_string().into_encoded_bytes());
+            *self.real = Some(real.into_os_string().into_encoded_bytes());
         }
         Ok(self.real.as_deref().unwrap_or_default())
     }
@@ -289,7 +291,7 @@ impl Kind {
     fn new(mut kind: FileType, name: &[u8], here: &Here<'_>) -> Self {
         // Not all file systems say it.
         if kind == FileType::Unknown
-            && let Ok(found) = statat(&here.open, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)
+            && let Ok(found) = statat(here.open, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)
         {
             kind = FileType::from_raw_mode(found.st_mode);
         }
@@ -300,7 +302,7 @@ impl Kind {
     /// Whether it is a directory, or leads to one.
     fn is_directory(&mut self, name: &[u8], here: &Here<'_>) -> bool {
         *self.is_directory.get_or_insert_with(|| {
-            statat(&here.open, OsStr::from_bytes(name), AtFlags::empty())
+            statat(here.open, OsStr::from_bytes(name), AtFlags::empty())
                 .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
         })
     }

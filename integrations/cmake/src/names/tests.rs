@@ -53,7 +53,7 @@ fn what_a_target_makes_is_its_own_whatever_others_are_called() {
     assert_eq!(owner(&reply, "x").as_deref(), Some("x"));
     assert_eq!(owner(&reply, "CMakeFiles/odd").as_deref(), Some("odd"));
     // Ninja would make x.
-    assert_eq!(Names::new(&reply, 0).requests("odd"), Ok(vec![]));
+    assert_eq!(Names::new(&reply, 0).requests("odd"), Ok(vec![b"CMakeFiles/odd".to_vec()]));
     assert_eq!(Names::new(&reply, 0).requests("x"), Ok(vec![b"x".to_vec(), b"odd".to_vec()]));
 }
 
@@ -70,7 +70,10 @@ fn targets_may_be_called_like_directories_and_in_any_script() {
     assert_eq!(owner(&reply, "/elsewhere/CMakeFiles/lib.dir/x.o"), None);
     let names = Names::new(&reply, 0);
     assert_eq!(names.requests("lib/all"), Ok(vec![b"lib/all".to_vec()]));
-    assert_eq!(names.requests("lib"), Ok(vec![b"lib".to_vec(), b"lib/lib".to_vec()]));
+    assert_eq!(
+        names.requests("lib"),
+        Ok(vec![b"lib".to_vec(), b"lib/lib".to_vec(), b"lib/CMakeFiles/lib".to_vec()])
+    );
     assert!(names.requests("li/all").is_err());
     assert_eq!(
         names.requests("grosse").expect_err("no target").to_string(),
@@ -104,7 +107,10 @@ fn a_target_of_another_configuration_is_said_to_be_there() {
     ]);
     let debug = Names::new(&both, 0);
     assert_eq!(debug.manifest(), "build-Debug.ninja");
-    assert_eq!(debug.requests("check"), Ok(vec![b"check:Debug".to_vec(), b"check".to_vec()]));
+    assert_eq!(
+        debug.requests("check"),
+        Ok(["check:Debug", "check", "CMakeFiles/check-Debug"].map(|name| name.as_bytes().to_vec()).into())
+    );
     assert_eq!(
         debug.requests("package_all").expect_err("not here").to_string(),
         "unknown target 'package_all' in configuration 'Debug', only in 'Release'"
