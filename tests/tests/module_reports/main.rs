@@ -1,5 +1,6 @@
 //! What projects and scripts are told about a build: report targets, lists of stale targets, records after builds.
 
+mod example;
 mod lists;
 mod records;
 mod refused;
