@@ -4,6 +4,7 @@
 mod arguments;
 mod custom_command;
 mod glob;
+mod skip_passed_tests;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
