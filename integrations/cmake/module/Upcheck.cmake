@@ -48,9 +48,9 @@ set_property(GLOBAL PROPERTY _UPCHECK_MODULE_DIR "${CMAKE_CURRENT_LIST_DIR}/Upch
 
 include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Arguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Command.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Glob.cmake" OPTIONAL)
-include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/CustomCommand.cmake" OPTIONAL)
-include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/SkipPassedTests.cmake" OPTIONAL)
+include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Glob.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/CustomCommand.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/SkipPassedTests.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Report.cmake" OPTIONAL)
 include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/ExternalProject.cmake" OPTIONAL)
 include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/StaleTargets.cmake" OPTIONAL)
