@@ -72,7 +72,8 @@ add_dependencies(u always_u3)
         &[("in.txt", "")],
         |build| {
             build.edit("a file of that name", |build| build.space.write("b/always_sym", ""));
-            build.edit("an input", |build| build.touch("s/in.txt"));
+            let answer = build.edit("an input", |build| build.touch("s/in.txt"));
+            assert!(answer.stale.contains("always_from") && answer.stale.contains("plain"), "{answer:#?}");
             build.edit("a file called like the target", |build| build.space.write("b/u", ""));
             build.edit("a file called like its rule", |build| build.space.write("b/CMakeFiles/u", ""));
         },
