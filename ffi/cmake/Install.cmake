@@ -25,6 +25,9 @@ endif()
 write_basic_package_version_file("${generated}/UpcheckConfigVersion.cmake" COMPATIBILITY ${compatible})
 install(FILES "${generated}/UpcheckConfig.cmake" "${generated}/UpcheckConfigVersion.cmake" cmake/UpcheckTargets.cmake
   DESTINATION "${package_dir}")
+# The functions for projects, which need nothing of the libraries.
+install(FILES "${module_dir}/Upcheck.cmake" DESTINATION "${package_dir}")
+install(DIRECTORY "${module_dir}/Upcheck" DESTINATION "${package_dir}" FILES_MATCHING PATTERN "*.cmake")
 
 # ---- pkg-config -----------------------------------------------------------------------------------
 

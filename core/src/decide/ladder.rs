@@ -13,7 +13,7 @@ impl Decision<'_> {
         let mut all = AllReasons::default();
         self.judge_deps(target, &mut all);
         let mut newest = None;
-        let is_given = self.history.rule(target) == Rule::Given;
+        let is_given = matches!(self.history.rule(target), Rule::Given { .. });
         for input in self.dirtying_inputs(target).filter(|_| !is_given) {
             if self.is_dirty(input) {
                 all.push_once(self.why_dirty(input));
@@ -64,7 +64,7 @@ impl Decision<'_> {
     pub(super) fn judge_outputs(&self, target: TargetId, newest: Option<FileId>, sink: &mut impl Sink) {
         let flags = self.graph.flags(target);
         let rule = self.history.rule(target);
-        if rule == Rule::Given {
+        if let Rule::Given { .. } = rule {
             let differences = self.history.success(target).map_or(&[][..], |success| success.differences);
             return differences.iter().for_each(|difference| sink.push(|| difference.clone()));
         }

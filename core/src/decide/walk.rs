@@ -81,7 +81,7 @@ impl Decision<'_> {
             certain: false,
             ready: true,
             forgives: self.forgives(target),
-            is_given: self.history.rule(target) == Rule::Given,
+            is_given: matches!(self.history.rule(target), Rule::Given { .. }),
             newest: None,
         });
         Ok(())
@@ -225,7 +225,8 @@ impl Decision<'_> {
         }
         // A stale target with restat may leave its outputs as they are: whether its users have to run is open, unless
         // somebody else knows.
-        let passes_on = certain && (phony || frame.is_given || !self.has_restat(target));
+        let changes = self.history.rule(target) == Rule::Given { changes: true };
+        let passes_on = certain && (phony || changes || !self.has_restat(target));
         let mut bits = F_SETTLED;
         if dirty {
             bits |= F_DIRTY;

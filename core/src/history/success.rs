@@ -18,7 +18,10 @@ pub enum Rule {
     Recorded(Policy),
     /// By nothing but what its describer has found out: it is stale for the differences that he gives
     /// ([`Success::differences`]) and fresh without any, whatever its inputs and outputs look like.
-    Given,
+    Given {
+        /// Whether its outputs are sure to come out changed when it is stale, whatever else is said of its command.
+        changes: bool,
+    },
 }
 
 /// A file of a record.

@@ -306,7 +306,7 @@ impl<'a> Describer<'a> {
             return;
         }
         if let Some(reasons) = self.project.given.get(&target) {
-            self.described.history.set_rule(target, Rule::Given);
+            self.described.history.set_rule(target, Rule::Given { changes: false });
             self.described.history.set_success(target, reasons.iter().cloned(), [], []);
             // Nothing that could be looked at again tells whether it holds.
             self.described.rests_on_more = true;

@@ -255,9 +255,6 @@ impl Common {
             _ if !describes && !command.is_empty() => {
                 "a command after `--` is for a target that options describe (-i, -o)"
             }
-            _ if !self.is_project() && self.policy.is_some() => {
-                "--policy is not for ninja, which has its own rules"
-            }
             _ => return None,
         })
     }

@@ -22,6 +22,8 @@ pub(crate) struct Cmake {
     is_named: bool,
     /// In what the globs differ from when CMake ran; `None` where there are none to look at.
     globs: Option<Difference>,
+    /// The same for globs of the module that a ninja build has verified by `upcheck verify-globs`.
+    own_globs: Option<Difference>,
 }
 
 /// To which targets of CMake the files of a build belong.
@@ -49,6 +51,12 @@ impl std::fmt::Display for Owner<'_> {
     }
 }
 
+/// Where `upcheck_glob(... STRATEGY VERIFY)` keeps globs and their results, and what it has made anew when they differ.
+const OWN_GLOBS: &str = "CMakeFiles/upcheck/globs.cmake";
+const OWN_STAMP: &[u8] = b"CMakeFiles/upcheck/globs.stamp";
+/// The same for globs that CMake verifies.
+const STAMP: &[u8] = b"CMakeFiles/cmake.verify_globs";
+
 /// The generator whose rules stand in Makefiles.
 const MAKEFILES: &str = "Unix Makefiles";
 
@@ -73,7 +81,11 @@ pub(crate) fn read(common: &Common) -> Result<Option<Cmake>, Trouble> {
         Some(globs) if !globs.is_empty() => Some(globs::differences(&globs)?),
         _ => None,
     };
-    Ok(Some(Cmake { reply, configuration, is_named: named.is_some(), globs }))
+    let own_globs = match common.directory.join(OWN_GLOBS) {
+        script if script.exists() => Some(globs::differences(&globs::of_script(&script)?)?),
+        _ => None,
+    };
+    Ok(Some(Cmake { reply, configuration, is_named: named.is_some(), globs, own_globs }))
 }
 
 /// Asks CMake to say what its targets are when it runs next.
@@ -105,12 +117,19 @@ impl Cmake {
         self.globs.as_ref()
     }
 
-    /// Tells a ninja build what is known of its globs, which ninja would run CMake to find out.
+    /// Whether there are globs that nothing but a look at them can tell about.
+    pub(crate) fn has_globs(&self) -> bool {
+        self.globs.is_some() || self.own_globs.is_some()
+    }
+
+    /// Tells a ninja build what is known of its globs, which ninja would run a command to find out.
     pub(crate) fn give(&self, build: &mut Build) {
-        let Some(Difference { added, removed, .. }) = &self.globs else { return };
-        let stamp = b"CMakeFiles/cmake.verify_globs";
-        let absolute = [&self.reply.build[..], b"/", stamp].concat();
-        let _ = build.give(stamp, added, removed) || build.give(&absolute, added, removed);
+        for (stamp, globs) in [(STAMP, &self.globs), (OWN_STAMP, &self.own_globs)] {
+            let Some(Difference { added, removed, .. }) = globs else { continue };
+            let absolute = [&self.reply.build[..], b"/", stamp].concat();
+            // Ninja's manifests have it by either name, or not at all any more.
+            let _ = build.give(stamp, added, removed) || build.give(&absolute, added, removed);
+        }
     }
 
     /// What is asked about where targets are named, in words of ninja's manifest or goals of the Makefiles: options name

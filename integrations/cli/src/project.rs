@@ -231,6 +231,13 @@ pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> 
     let (mut described, records) = describe_with_records(common, &disk, &args.targets, &args.command)?;
     let checked = ask(common, &disk, &mut described, records.as_ref())?;
     keep_digests(&mut described.project);
+    // Nobody asked whether the description has to be made again, but who is told why something is stale has to know.
+    let is_configured = described
+        .configure
+        .is_some_and(|configure| checked.report.stale.iter().all(|stale| stale.target != configure));
+    if is_configured {
+        described.requests.pop();
+    }
     let Described { project, requests, .. } = &described;
     let decision = checked.decision(project)?;
     let why = why::Why { from: common.origin(), graph: project.graph(), decision: &decision, all: args.all };

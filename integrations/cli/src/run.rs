@@ -76,9 +76,12 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
             &Vec::new()
         }
     };
+    let refused = |common: &Common, why: &str| {
+        let trouble = Trouble(why.into());
+        if is_run { Ok(record::trouble_of_run(common, &trouble)) } else { Err(trouble) }
+    };
     if let Some(contradiction) = common.contradiction(command) {
-        let trouble = Trouble(contradiction.into());
-        return if is_run { Ok(record::trouble_of_run(common, &trouble)) } else { Err(trouble) };
+        return refused(common, contradiction);
     }
     if common.named.write_query {
         return cmake::write_query(common).map(ExitCode::from);
@@ -90,6 +93,10 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
     }
     args.common.on_stderr = is_run;
     let common = &args.common;
+    // Not before it is known whose rules they are: Makefiles are found without an option that says so.
+    if common.policy.is_some() && !common.is_project() {
+        return refused(common, "--policy is not for ninja, which has its own rules");
+    }
     if let (Some(Command::Why(_) | Command::Doctor(_)), Format::Names) = (&args.command, common.format) {
         return Err(Trouble("--format names is for check and affected".into()));
     }

@@ -17,7 +17,8 @@ Each function is documented at the top of its file in ``Upcheck/``:
   `upcheck_skip_passed_tests`_ ([TESTS <test>...] [INPUTS <file>...])
   `upcheck_add_report_target`_ ([NAME <name>] [TARGETS <target>...])
   `upcheck_external_project`_ (<name>... [WATCH <dir>...])
-  `upcheck_stale_targets`_ (<variable> [<target>...])
+  `upcheck_stale_targets`_ (<variable> [BUILD_DIR <dir>] [TARGETS <target>...])
+  `upcheck_configure_check`_ (<dir> RESULT <variable>)
   `upcheck_record_after_build`_ ()
 
 Variables
@@ -48,13 +49,14 @@ set_property(GLOBAL PROPERTY _UPCHECK_MODULE_DIR "${CMAKE_CURRENT_LIST_DIR}/Upch
 
 include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Arguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Command.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Query.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Glob.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/CustomCommand.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/SkipPassedTests.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Report.cmake" OPTIONAL)
-include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/ExternalProject.cmake" OPTIONAL)
-include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/StaleTargets.cmake" OPTIONAL)
-include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Record.cmake" OPTIONAL)
+include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Report.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/ExternalProject.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/StaleTargets.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/Upcheck/Record.cmake")
 
 _upcheck_find_command()
 

@@ -5,7 +5,8 @@
 //! - `CMakeFiles/name`, `CMakeFiles/name-Config`, `CMakeFiles/[Config/]name.util`: what stands for a target without a file;
 //! - `name_autogen/`: what moc, uic and rcc make.
 //!
-//! Ninja's names for targets are `name`, `directory/name`, and both with `:Config`.
+//! Ninja's names for targets are `name`, `directory/name`, what a file is called without its directory, and all with
+//! `:Config`.
 
 use crate::Error;
 use crate::reply::{Configuration, Reply, Target};
@@ -157,6 +158,7 @@ impl<'a> Names<'a> {
             }
         }
         // What has no directory of its own comes last: a target may be called like what another one makes.
+        let build = &self.reply.build;
         for (at, Target { name, .. }) in targets.iter().enumerate() {
             for name in [
                 name.clone(),
@@ -164,7 +166,14 @@ impl<'a> Names<'a> {
                 format!("cmake_object_order_depends_target_{name}"),
                 format!("cmake_object_order_depends_target_{name}_{}", config.to_ascii_uppercase()),
             ] {
-                self.files.entry(join(&self.reply.build, name.as_bytes())).or_insert(at);
+                self.files.entry(join(build, name.as_bytes())).or_insert(at);
+            }
+        }
+        for (at, target) in targets.iter().enumerate().filter(|(_, target)| target.kind != "OBJECT_LIBRARY") {
+            for path in &target.artifacts {
+                let (_, name) = upcheck::path::split(path);
+                self.files.entry(join(build, name)).or_insert(at);
+                self.files.entry([&join(build, name), &b":"[..], config.as_bytes()].concat()).or_insert(at);
             }
         }
     }
@@ -193,7 +202,23 @@ impl<'a> Names<'a> {
                 return Some(at);
             }
         }
-        None
+        self.version_of(&path)
+    }
+
+    /// The target of a file with a version: CMake only tells the name that links to it, as `libx.so` for `libx.so.1.2` and
+    /// `x` for `x-1.2`.
+    fn version_of(&self, path: &[u8]) -> Option<usize> {
+        let is_kind = |at: &&usize, kind: &[&str]| {
+            self.configuration.targets.get(**at).is_some_and(|target| kind.contains(&&*target.kind))
+        };
+        let library = memchr::memmem::find_iter(path, b".so.").map(|at| &path[..at + b".so".len()]);
+        let mut library = library.filter_map(|path| self.files.get(path));
+        let program = memchr::memchr_iter(b'-', path)
+            .filter(|at| path.get(at + 1).is_some_and(u8::is_ascii_digit))
+            .map(|at| &path[..at]);
+        let mut program = program.filter_map(|path| self.files.get(path));
+        let found = library.find(|at| is_kind(at, &["SHARED_LIBRARY", "MODULE_LIBRARY"]));
+        found.or_else(|| program.find(|at| is_kind(at, &["EXECUTABLE"]))).copied()
     }
 
     /// The target to which a file belongs.
@@ -238,8 +263,17 @@ impl<'a> Names<'a> {
             "EXECUTABLE" | "STATIC_LIBRARY" | "SHARED_LIBRARY" | "MODULE_LIBRARY" => {
                 requests.extend(target.artifacts.iter().map(|path| self.below_build(path).to_vec()));
             }
-            _ if !directory.is_empty() => requests.extend(in_config(&format!("{directory}/{name}"))),
-            _ => {}
+            _ => {
+                let here = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+                if !here.is_empty() {
+                    requests.extend(in_config(&format!("{here}{name}")));
+                }
+                if target.kind == "UTILITY" {
+                    let config =
+                        if self.reply.is_multi_config { format!("-{config}") } else { String::new() };
+                    requests.push(format!("{here}CMakeFiles/{name}{config}").into_bytes());
+                }
+            }
         }
         Ok(requests)
     }

@@ -271,7 +271,7 @@ impl Build {
         let (added, removed): (Box<[_]>, Box<[_]>) = (files(added), files(removed));
         let differs = !added.is_empty() || !removed.is_empty();
         let reason = differs.then_some(Reason::InputsDiffer { output, added, removed });
-        self.history.set_rule(target, Rule::Given);
+        self.history.set_rule(target, Rule::Given { changes: true });
         self.history.set_success(target, reason, [], []);
         self.has_given = true;
         true

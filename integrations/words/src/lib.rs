@@ -81,7 +81,7 @@ pub fn sentence(graph: &Graph, reason: &Reason, zone: Zone) -> String {
             format!("{} is a phony target without inputs and without a file: stale always", path(*input))
         }
         Reason::ManifestStale { manifest } => {
-            format!("{} is the manifest: ninja would make it again before anything else", path(*manifest))
+            format!("{} is the manifest, which would be made again before anything else", path(*manifest))
         }
         Reason::InputChanged { input, compared } => format!("{} {}", path(*input), changed(compared, &clock)),
         Reason::OutputChanged { output, compared } => {

@@ -49,6 +49,10 @@ pub(crate) enum Case {
     Cmake,
     /// Makefiles of CMake with nothing to do, through the build tool and past it; slow the first time
     Makefiles,
+    /// Ten external projects with nothing to do; slow the first time
+    Externals,
+    /// A hundred globs with nothing to do
+    Globs,
 }
 
 /// From so many targets the sizes of all builds are derived.
@@ -75,8 +79,12 @@ pub(crate) struct Wishes<'a> {
 impl Case {
     /// Those that run without being asked for.
     pub(crate) fn usual() -> impl Iterator<Item = Self> {
-        Self::all()
-            .filter(|case| !matches!(case, Self::FilesLarge | Self::Cold | Self::Cmake | Self::Makefiles))
+        Self::all().filter(|case| {
+            !matches!(
+                case,
+                Self::FilesLarge | Self::Cold | Self::Cmake | Self::Makefiles | Self::Externals | Self::Globs
+            )
+        })
     }
 
     pub(crate) fn all() -> impl Iterator<Item = Self> {
@@ -149,6 +157,25 @@ impl Case {
                 "nothing to do, a project configured by CMake and really built",
             ),
             Self::Makefiles => Ground::makefiles(shop, wishes.targets)?.makefiles_race(self, wishes),
+            Self::Externals => {
+                let ground =
+                    Ground::of_cmake(shop, "externals", |dir| cmake::generate_externals(dir, &shop.upcheck))?;
+                ground.builds(
+                    self,
+                    wishes,
+                    "nothing to do, ten external projects",
+                    &[
+                        ("upcheck_external_project", "upcheck"),
+                        ("BUILD_ALWAYS", "always"),
+                        ("never looked at", "never"),
+                    ],
+                )
+            }
+            Self::Globs => {
+                let ground =
+                    Ground::of_cmake(shop, "globs", |dir| cmake::generate_globs(dir, &shop.upcheck))?;
+                ground.globs_race(self, wishes)
+            }
         }
     }
 }
@@ -245,6 +272,19 @@ impl<'a> Ground<'a> {
         let dir = cmake::build_dir(&made, "make");
         let looked = Looked::of(n_files + n_files.div_ceil(20), Vec::new());
         Ok(Self { shop, name, dir_of_1_11: dir.clone(), dir, options_of_1_11: &[], looked })
+    }
+
+    /// Builds of CMake for cases that have only one size.
+    fn of_cmake(
+        shop: &'a Workshop,
+        name: &str,
+        generate: impl FnOnce(&Path) -> Result<(), String>,
+    ) -> Result<Self, String> {
+        let place = shop.list("").display().to_string();
+        let wanted = format!("{name} version {}\n{place}", cmake::VERSION);
+        let dir = shop.tree(name, &wanted, generate)?;
+        let looked = Looked::of(0, Vec::new());
+        Ok(Self { shop, name: name.into(), dir_of_1_11: dir.clone(), dir, options_of_1_11: &[], looked })
     }
 
     // ---- races --------------------------------------------------------------------------------------
@@ -387,6 +427,48 @@ impl<'a> Ground<'a> {
         let contenders = vec![self.upcheck(Image::Without, &graph), b3sum];
         let race = self.race(case, wishes, "inputs touched and not changed", contenders);
         Ok(Race { image_dir: None, ..race })
+    }
+
+    /// Each of these builds, by the name of its contender, with nothing to do.
+    fn builds(
+        &self,
+        case: Case,
+        wishes: &Wishes<'_>,
+        title: &str,
+        builds: &[(&str, &str)],
+    ) -> Result<Race, String> {
+        let build = |&(name, kind): &(&str, &str)| {
+            let dir = cmake::build_dir(&self.dir, kind);
+            Contender::new(&format!("ninja, {name}"), &dir, Ninja::V1_13.path(), &[], ANYTHING)
+        };
+        let race = self.race(case, wishes, title, builds.iter().map(build).collect());
+        Ok(Race { image_dir: None, ..race })
+    }
+
+    fn globs_race(&self, case: Case, wishes: &Wishes<'_>) -> Result<Race, String> {
+        let builds = [
+            ("upcheck_glob VERIFY", "verify"),
+            ("upcheck_glob DIRS", "dirs"),
+            ("CONFIGURE_DEPENDS", "cmake"),
+            ("no look at globs", "plain"),
+        ];
+        let mut race = self.builds(case, wishes, "nothing to do, a hundred globs", &builds)?;
+        // The look itself, without what ninja does around it.
+        let dir = |kind| cmake::build_dir(&self.dir, kind);
+        let verify = ["verify-globs", "CMakeFiles/upcheck/globs.cmake", "CMakeFiles/upcheck/globs.stamp"];
+        race.contenders.insert(
+            0,
+            Contender::new("upcheck verify-globs", &dir("verify"), &self.shop.upcheck, &verify, ANYTHING),
+        );
+        let script = ["-P", "CMakeFiles/VerifyGlobs.cmake"];
+        race.contenders.push(Contender::new(
+            "cmake -P VerifyGlobs.cmake",
+            &dir("cmake"),
+            &cmake::cmake(),
+            &script,
+            ANYTHING,
+        ));
+        Ok(race)
     }
 
     fn makefiles_race(&self, case: Case, wishes: &Wishes<'_>) -> Result<Race, String> {

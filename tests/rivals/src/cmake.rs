@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use upcheck_tests::tools::{self, run_tool};
+use upcheck_tests::tools::{self, Ninja, run_tool};
 
 /// To be raised with every change of what is generated.
 pub(crate) const VERSION: u32 = 1;
@@ -73,7 +73,81 @@ fn build(dir: &Path) -> Result<(), String> {
     must_run(Command::new(cmake()).arg("--build").arg(dir).args(["--", "-j2"]))
 }
 
-/// Where the CMake module lies.
-pub(crate) fn module() -> PathBuf {
-    tools::root().join("integrations/cmake/module")
+/// Ten external projects of 20 C files each, built with ninja: once with BUILD_ALWAYS, once with the module.
+pub(crate) fn generate_externals(dir: &Path, upcheck: &Path) -> Result<(), String> {
+    const N_EXTERNALS: usize = 10;
+    let source = dir.join("source");
+    let written = (0..N_EXTERNALS).try_for_each(|n| write_libraries(&source.join(format!("e{n}")), 20));
+    written.map_err(|error| error.to_string())?;
+    for (kind, always, call) in [
+        ("always", " BUILD_ALWAYS 1", ""),
+        ("upcheck", "", "upcheck_external_project(e0 e1 e2 e3 e4 e5 e6 e7 e8 e9)\n"),
+        ("never", "", ""),
+    ] {
+        let mut lists = begin("NONE");
+        lists.push_str("include(ExternalProject)\n");
+        for n in 0..N_EXTERNALS {
+            writeln!(
+                lists,
+                "ExternalProject_Add(e{n} SOURCE_DIR ${{CMAKE_CURRENT_SOURCE_DIR}}/../e{n} INSTALL_COMMAND \"\"{always}\n\
+                 \x20 CMAKE_ARGS -DCMAKE_MAKE_PROGRAM=${{CMAKE_MAKE_PROGRAM}})"
+            )
+            .expect("memory");
+        }
+        lists.push_str(call);
+        let top = source.join(kind);
+        fs::create_dir_all(&top).and_then(|()| fs::write(top.join("CMakeLists.txt"), lists)).map_err(text)?;
+        configure(&top, &build_dir(dir, kind), "Ninja", &ninja_options(upcheck), upcheck)?;
+        build(&build_dir(dir, kind))?;
+    }
+    Ok(())
+}
+
+/// A hundred globs, each through 20 directories with 200 files in all, with ninja: as CMake looks at them, as upcheck does,
+/// by the times of directories, and not at all.
+pub(crate) fn generate_globs(dir: &Path, upcheck: &Path) -> Result<(), String> {
+    const N_GLOBS: usize = 100;
+    let source = dir.join("source");
+    for directory in 0..N_GLOBS * 20 {
+        let place = source.join(format!("data/g{}/d{}", directory / 20, directory % 20));
+        fs::create_dir_all(&place).map_err(text)?;
+        (0..10).try_for_each(|file| fs::write(place.join(format!("f{file}.txt")), "")).map_err(text)?;
+    }
+    for (kind, call) in [
+        ("cmake", "file(GLOB_RECURSE files CONFIGURE_DEPENDS ${data}/g${n}/*.txt)"),
+        ("verify", "upcheck_glob(files RECURSE ${data}/g${n}/*.txt STRATEGY VERIFY)"),
+        ("dirs", "upcheck_glob(files RECURSE ${data}/g${n}/*.txt)"),
+        ("plain", "file(GLOB_RECURSE files ${data}/g${n}/*.txt)"),
+    ] {
+        let lists = format!(
+            "{}set(data ${{CMAKE_CURRENT_SOURCE_DIR}}/../data)\nforeach(n RANGE {})\n  {call}\nendforeach()\n",
+            begin("NONE"),
+            N_GLOBS - 1
+        );
+        let top = source.join(kind);
+        fs::create_dir_all(&top).and_then(|()| fs::write(top.join("CMakeLists.txt"), lists)).map_err(text)?;
+        configure(&top, &build_dir(dir, kind), "Ninja", &ninja_options(upcheck), upcheck)?;
+        build(&build_dir(dir, kind))?;
+    }
+    Ok(())
+}
+
+fn begin(languages: &str) -> String {
+    let module = tools::root().join("integrations/cmake/module/Upcheck.cmake");
+    format!(
+        "cmake_minimum_required(VERSION 3.16...4.4)\nproject(top {languages})\ninclude({})\n",
+        module.display()
+    )
+}
+
+fn ninja_options(upcheck: &Path) -> Vec<String> {
+    vec![
+        format!("-DCMAKE_MAKE_PROGRAM={}", Ninja::V1_13.path().display()),
+        format!("-DUPCHECK_EXECUTABLE={}", upcheck.display()),
+    ]
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is handed over where errors become others")]
+fn text(error: std::io::Error) -> String {
+    error.to_string()
 }

@@ -15,7 +15,7 @@ fn a_stale_manifest_is_reported_and_looked_past() {
         "2 of 2 targets are stale\n\
          The manifest build.ninja is stale itself; all else is judged by the one that is there now.\n\n\
          stale   build.ninja\n          \
-         build.ninja is the manifest: ninja would make it again before anything else\n          \
+         build.ninja is the manifest, which would be made again before anything else\n          \
          configure is newer than build.ninja by 5.000 s (2023-11-14 22:13:25 against 2023-11-14 22:13:20)\n\
          stale   a\n          a does not exist\n"
     );

@@ -180,7 +180,7 @@ fn exact_stops_where_ninja_stops() {
         "1 of 1 target is stale\n\
          The manifest build.ninja is stale: ninja looks no further until it has made it again.\n\n\
          stale   build.ninja\n          \
-         build.ninja is the manifest: ninja would make it again before anything else\n          \
+         build.ninja is the manifest, which would be made again before anything else\n          \
          configure is newer than build.ninja by 5.000 s (2023-11-14 22:13:25 against 2023-11-14 22:13:20)\n"
     );
     // Ninja has not looked at what it was asked for by then.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use tempfile::TempDir;
 use upcheck_tests::tools::{Ninja, run_tool};
 
@@ -103,10 +103,15 @@ impl Project {
         fs::write(path, text).expect("a file");
     }
 
-    /// Makes a file newer than everything else. No two files of a build and an edit are of the same tick then.
+    /// Makes a file newer than everything that was built: commands have run since, which takes longer than a tick of the
+    /// clock.
     pub(crate) fn touch(&self, path: &Path) {
-        let later = SystemTime::now() + Duration::from_secs(2);
-        fs::File::options().append(true).open(path).expect("a file").set_modified(later).expect("a time");
+        fs::File::options()
+            .append(true)
+            .open(path)
+            .expect("a file")
+            .set_modified(SystemTime::now())
+            .expect("a time");
     }
 
     #[track_caller]

@@ -30,6 +30,8 @@ pub(crate) struct Build {
     /// In what globs differ.
     pub(crate) globs: Option<Difference>,
     goal: &'static str,
+    /// Where both are in the space; empty, or with a `/` at its end.
+    place: &'static str,
 }
 
 /// What upcheck says.
@@ -54,17 +56,49 @@ pub(crate) struct Ran {
     pub(crate) text: String,
 }
 
+impl Answer {
+    /// Whether a target is neither stale nor pending.
+    pub(crate) fn is_fresh(&self, name: &str) -> bool {
+        !self.stale.contains(name) && !self.pending.contains(name)
+    }
+}
+
 impl Build {
     pub(crate) fn new(version: &'static str, files: &[(&str, &str)]) -> Self {
         Self::with_options(version, files, &[])
     }
 
     pub(crate) fn with_options(version: &'static str, files: &[(&str, &str)], options: &[&str]) -> Self {
-        let build = Self { space: Space::new(), version, globs: None, goal: "all" };
+        Self::at("", version, files, options)
+    }
+
+    /// A build in a directory of the space.
+    pub(crate) fn at(
+        place: &'static str,
+        version: &'static str,
+        files: &[(&str, &str)],
+        options: &[&str],
+    ) -> Self {
+        let build = Self { space: Space::new(), version, globs: None, goal: "all", place };
         for (path, content) in files {
-            build.space.write(&format!("s/{path}"), content);
+            build.space.write(&format!("{place}s/{path}"), content);
         }
         build.configure(options);
+        build
+    }
+
+    /// A build in the source tree itself, which is `b`.
+    pub(crate) fn in_source(version: &'static str, files: &[(&str, &str)]) -> Self {
+        let build = Self { space: Space::new(), version, globs: None, goal: "all", place: "" };
+        for (path, content) in files {
+            build.space.write(&format!("b/{path}"), content);
+        }
+        let output = Command::new(cmake(version))
+            .args(["-G", "Unix Makefiles", "."])
+            .current_dir(build.path("b"))
+            .output()
+            .expect("cmake runs");
+        assert!(output.status.success(), "{}", shown(&output));
         build
     }
 
@@ -74,7 +108,7 @@ impl Build {
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
-        self.space.path().join(path)
+        self.space.path().join(self.place).join(path)
     }
 
     #[track_caller]
@@ -82,7 +116,7 @@ impl Build {
         let output = Command::new(cmake(self.version))
             .args(["-G", "Unix Makefiles", "-S", "s", "-B", "b"])
             .args(options)
-            .current_dir(self.space.path())
+            .current_dir(self.path(""))
             .env_remove("MAKEFLAGS")
             .output()
             .expect("cmake runs");
@@ -96,7 +130,11 @@ impl Build {
     }
 
     pub(crate) fn try_ask(&self) -> Result<Answer, String> {
-        let disk = os_disk(&self.path("b")).map_err(|error| error.to_string())?;
+        self.try_ask_in("b")
+    }
+
+    pub(crate) fn try_ask_in(&self, directory: &str) -> Result<Answer, String> {
+        let disk = os_disk(&self.path(directory)).map_err(|error| error.to_string())?;
         let mut project = Project::new();
         project.set_policy(Some(Policy::Newer));
         let made = describe(&disk, self.globs.as_ref(), &mut project).map_err(|error| error.to_string())?;
@@ -162,7 +200,7 @@ impl Build {
 
     /// Where a file of an answer is.
     pub(crate) fn in_build(&self, name: &str) -> String {
-        if name.starts_with('/') { name.to_owned() } else { format!("b/{name}") }
+        if name.starts_with('/') { name.to_owned() } else { format!("{}b/{name}", self.place) }
     }
 
     /// Asks, runs make, and compares: what is stale is made, and what is made is stale or pending.
@@ -199,7 +237,7 @@ impl Build {
                 .map(|(name, _)| name.clone())
                 .collect();
             let stale: BTreeSet<String> =
-                answer.stale.iter().filter(|name| !is_scan(name)).cloned().collect();
+                answer.stale.iter().filter(|name| !is_ours(name)).cloned().collect();
             let idle: Vec<_> = stale.difference(&made).collect();
             if !idle.is_empty() {
                 fail(format!("stale and not made: {idle:?}"));
@@ -251,7 +289,7 @@ impl Build {
     /// Writes a file that is newer than all others.
     pub(crate) fn write(&self, path: &str, content: &str) {
         let later = self.later();
-        self.space.write_at(path, content, later);
+        self.space.write_at(&format!("{}{path}", self.place), content, later);
     }
 
     pub(crate) fn read(&self, path: &str) -> String {
@@ -270,14 +308,14 @@ fn made_as(name: &str) -> &str {
     if utility.strip_suffix(".dir") == Some(last) { last } else { name }
 }
 
-/// Whether it stands for a scan for includes.
-fn is_scan(name: &str) -> bool {
-    name.ends_with(".dir/depend")
+/// Whether it stands for a scan for includes, or for what commands make on the side: make knows no such targets.
+fn is_ours(name: &str) -> bool {
+    name.ends_with(".dir/depend") || name.ends_with(".dir/byproducts")
 }
 
 /// What is made every time.
 fn is_always(name: &str) -> bool {
-    name.contains("always")
+    name.contains("always") || is_ours(name)
 }
 
 fn shown(output: &Output) -> String {

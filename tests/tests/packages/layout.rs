@@ -36,6 +36,14 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// What a tree has, beside the documents.
 fn files() -> Vec<String> {
+    let module = tree(&root().join("integrations/cmake/module"));
+    let mut files = other_files();
+    files.extend(module.into_keys().map(|name| format!("lib/cmake/Upcheck/{name}")));
+    files.sort();
+    files
+}
+
+fn other_files() -> Vec<String> {
     let versioned = format!("lib/libupcheck.so.{VERSION}");
     let shared = format!("lib/{SONAME}");
     [

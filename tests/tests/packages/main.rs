@@ -2,6 +2,7 @@
 
 mod cargo_c;
 mod find;
+mod functions;
 mod installed;
 mod layout;
 mod part;

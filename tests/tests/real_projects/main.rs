@@ -1,15 +1,17 @@
 //! Real C and C++ projects from Debian's source packages, and one in Fortran for its dyndep files, configured by
 //! CMake or Meson and built by the real ninja, then edited as people edit them. After each edit ninja and upcheck
-//! must name the same commands.
+//! must name the same commands. The same projects once more, for Makefiles and for ninja, in CMake's words.
 //!
 //! Long: `cargo test -p upcheck-tests --test real_projects -- --ignored --nocapture`. Needs cmake, a C and a C++
 //! compiler, gfortran, perl, and python3 with pip. `UPCHECK_ALL_NINJAS=1` adds ninja 1.12.
 
+mod cmake;
 mod fortran;
 mod life;
 mod projects;
 mod work;
 
+use cmake::Kind;
 use life::live_through;
 use projects::{FRIBIDI, LIBICAL, MBEDTLS, TAGLIB};
 use upcheck_tests::tools::Ninja;
@@ -46,6 +48,29 @@ fn fortran_and_its_dyndep_files() {
     for version in versions() {
         fortran::live_through(version);
     }
+}
+
+#[test]
+#[ignore = "long: builds a real project with each generator"]
+fn libical_in_cmakes_words() {
+    in_cmakes_words(&LIBICAL);
+}
+
+#[test]
+#[ignore = "long: builds a real project with each generator"]
+fn mbedtls_in_cmakes_words() {
+    in_cmakes_words(&MBEDTLS);
+}
+
+#[test]
+#[ignore = "long: builds a real project with each generator"]
+fn taglib_in_cmakes_words() {
+    in_cmakes_words(&TAGLIB);
+}
+
+fn in_cmakes_words(project: &'static projects::Project) {
+    cmake::live_through(project, Kind { cmake: "3.25", generator: "Unix Makefiles" });
+    cmake::live_through(project, Kind { cmake: "4", generator: "Ninja" });
 }
 
 fn versions() -> Vec<Ninja> {

@@ -7,10 +7,10 @@ function(_upcheck_find_command)
     set(UPCHECK_EXECUTABLE "${location}")
   endif()
   if(NOT UPCHECK_EXECUTABLE)
-    # The module of an installed tree is in PREFIX/lib/cmake/Upcheck.
+    # The module of an installed tree is in PREFIX/lib/cmake/Upcheck, or PREFIX/lib/PLATFORM/cmake/Upcheck.
     get_property(dir GLOBAL PROPERTY _UPCHECK_MODULE_DIR)
     get_filename_component(prefix "${dir}/../../../.." ABSOLUTE)
-    find_program(UPCHECK_EXECUTABLE upcheck HINTS "${prefix}/bin" DOC "The command upcheck")
+    find_program(UPCHECK_EXECUTABLE upcheck HINTS "${prefix}/bin" "${prefix}/../bin" DOC "The command upcheck")
     mark_as_advanced(UPCHECK_EXECUTABLE)
   endif()
   if(NOT UPCHECK_EXECUTABLE)

@@ -7,6 +7,8 @@
 #[derive(Debug)]
 pub(super) struct Pattern {
     parts: Vec<Part>,
+    /// The bytes at its end that stand for themselves: most names fail there.
+    tail: Vec<u8>,
     /// Has a range that goes backwards.
     is_void: bool,
 }
@@ -43,13 +45,22 @@ impl Pattern {
                 _ => parts.push(Part::Byte(byte)),
             }
         }
-        Self { parts, is_void }
+        let literal = parts.iter().rev().map_while(|part| match part {
+            Part::Byte(byte) => Some(*byte),
+            _ => None,
+        });
+        let mut tail: Vec<u8> = literal.collect();
+        tail.reverse();
+        Self { parts, tail, is_void }
     }
 
     /// Whether the whole name matches. A name has no slash.
     pub(super) fn matches(&self, name: &[u8]) -> bool {
-        if self.is_void {
+        if self.is_void || !name.ends_with(&self.tail) {
             return false;
+        }
+        if matches!(self.parts.first(), Some(Part::Star)) && self.parts.len() == self.tail.len() + 1 {
+            return true;
         }
         let parts = &self.parts[..];
         let (mut part, mut at) = (0, 0);

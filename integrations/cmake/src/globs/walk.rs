@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
@@ -29,7 +29,7 @@ struct Ready<'a> {
     /// The same without repeated slashes and dots.
     base: Vec<u8>,
     components: Vec<Pattern>,
-    /// What is relative to it, if anything is: components of the directory.
+    /// What results are relative to, canonical.
     relative: Option<Vec<u8>>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Ready<'a> {
             base: cleaned(&written),
             written,
             components: components.map(Pattern::new).collect(),
-            relative: glob.relative.clone().map(canonical),
+            relative: glob.relative.clone().map(collapsed),
         }
     }
 
@@ -123,7 +123,7 @@ impl<'a> Ready<'a> {
         let below = directory.get(self.base.len()..).unwrap_or_default();
         let path = [&self.written, below, name].concat();
         match &self.relative {
-            Some(relative) => relative_path(relative, &canonical(path)),
+            Some(relative) => relative_path(relative, &collapsed(path)),
             None => path,
         }
     }
@@ -139,16 +139,25 @@ fn cleaned(path: &[u8]) -> Vec<u8> {
     cleaned
 }
 
-/// The way from one directory to a path, both absolute and canonical.
+/// What CMake makes of a path before it makes a relative one of it: a backslash separates, too.
+fn collapsed(mut path: Vec<u8>) -> Vec<u8> {
+    for byte in &mut path {
+        if *byte == b'\\' {
+            *byte = b'/';
+        }
+    }
+    canonical(path)
+}
+
+/// The way from one directory to a path, both absolute and canonical. If it only goes up, there is a slash at its end.
 fn relative_path(from: &[u8], to: &[u8]) -> Vec<u8> {
     let parts = |path: &'_ [u8]| -> Vec<Vec<u8>> {
         path.split(|&byte| byte == b'/').filter(|part| !part.is_empty()).map(<[u8]>::to_vec).collect()
     };
     let (from, to) = (parts(from), parts(to));
     let same = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
-    let mut way = vec![b"..".to_vec(); from.len() - same];
-    way.extend(to[same..].iter().cloned());
-    way.join(&b'/')
+    let up = b"../".repeat(from.len() - same);
+    [up, to[same..].join(&b'/')].concat()
 }
 
 struct Walker<'a> {
@@ -185,14 +194,16 @@ impl Walker<'_> {
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
             Err(cause) => return Err(failed("opening", cause)),
         };
-        let entries = Dir::read_from(&open).map_err(|cause| failed("listing", cause))?;
-        let mut here = Here { path, open, real: None };
-        for entry in entries {
+        let mut entries = Dir::new(open).map_err(|cause| failed("listing", cause))?;
+        let mut real = None;
+        while let Some(entry) = entries.read() {
             let entry = entry.map_err(|cause| failed("listing", cause))?;
             let name = entry.file_name().to_bytes();
             if name == b"." || name == b".." {
                 continue;
             }
+            let open = entries.fd().map_err(|cause| failed("listing", cause))?;
+            let mut here = Here { path, open, real: &mut real };
             let mut kind = Kind::new(entry.file_type(), name, &here);
             let mut below = Vec::new();
             for state in states {
@@ -254,9 +265,9 @@ impl Walker<'_> {
 /// The directory that is visited.
 struct Here<'a> {
     path: &'a [u8],
-    open: OwnedFd,
+    open: BorrowedFd<'a>,
     /// Its path without links, once somebody has asked.
-    real: Option<Vec<u8>>,
+    real: &'a mut Option<Vec<u8>>,
 }
 
 impl Here<'_> {
@@ -264,7 +275,7 @@ impl Here<'_> {
         if self.real.is_none() {
             let real = std::fs::canonicalize(Path::new(OsStr::from_bytes(self.path)))
                 .map_err(|cause| trouble("resolving", self.path, cause))?;
-            self.real = Some(real.into_os_string().into_encoded_bytes());
+            *self.real = Some(real.into_os_string().into_encoded_bytes());
         }
         Ok(self.real.as_deref().unwrap_or_default())
     }
@@ -280,7 +291,7 @@ impl Kind {
     fn new(mut kind: FileType, name: &[u8], here: &Here<'_>) -> Self {
         // Not all file systems say it.
         if kind == FileType::Unknown
-            && let Ok(found) = statat(&here.open, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)
+            && let Ok(found) = statat(here.open, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)
         {
             kind = FileType::from_raw_mode(found.st_mode);
         }
@@ -291,7 +302,7 @@ impl Kind {
     /// Whether it is a directory, or leads to one.
     fn is_directory(&mut self, name: &[u8], here: &Here<'_>) -> bool {
         *self.is_directory.get_or_insert_with(|| {
-            statat(&here.open, OsStr::from_bytes(name), AtFlags::empty())
+            statat(here.open, OsStr::from_bytes(name), AtFlags::empty())
                 .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
         })
     }

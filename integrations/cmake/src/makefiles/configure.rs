@@ -18,9 +18,9 @@ pub(super) fn describe(
     globs: Option<&Difference>,
     describer: &mut Describer<'_>,
 ) -> Result<(TargetId, FileId), Error> {
-    let script = read_if_there(disk, CHECK)?.map(|bytes| Script::parse(&bytes, CHECK)).transpose()?;
-    let is_there = script.is_some();
-    let script = script.unwrap_or_default();
+    let bytes = read_if_there(disk, CHECK)?;
+    let is_there = bytes.is_some();
+    let script = Script::parse(bytes.as_deref().unwrap_or_default(), CHECK)?;
     let mut inputs = describer.files(script.list("CMAKE_MAKEFILE_DEPENDS"))?;
     let mut outputs = describer.files(script.list("CMAKE_MAKEFILE_OUTPUTS"))?;
     outputs.dedup();

@@ -24,6 +24,7 @@
 
 use super::names::{Name, Names};
 use memchr::memchr;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Outputs with what they were made from.
@@ -78,18 +79,21 @@ impl Blocks {
     }
 }
 
-/// A rule of a depfile: what it makes, and from what.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct DepfileRule {
-    pub(super) outputs: Vec<Vec<u8>>,
-    pub(super) inputs: Vec<Vec<u8>>,
+/// What a depfile says, name by name.
+#[derive(Debug)]
+pub(super) enum Word<'a> {
+    /// What a rule makes something from.
+    Input(Cow<'a, [u8]>),
+    /// The rule is at its end.
+    End,
 }
 
-/// Reads a depfile as the depend step does: names end at blanks, whatever else is in them. `None` where a rule has no
-/// colon.
-pub(super) fn depfile(bytes: &[u8]) -> Option<Vec<DepfileRule>> {
-    let mut rules: Vec<DepfileRule> = Vec::new();
-    let mut rule = DepfileRule::default();
+/// Reads a depfile as the depend step does: names end at blanks, whatever else is in them.
+///
+/// # Errors
+/// When a rule has no colon.
+pub(super) fn depfile<'a>(bytes: &'a [u8], sink: &mut dyn FnMut(Word<'a>)) -> Result<(), &'static str> {
+    let mut has_outputs = false;
     let mut after_colon = false;
     let mut at = 0;
     loop {
@@ -98,23 +102,26 @@ pub(super) fn depfile(bytes: &[u8]) -> Option<Vec<DepfileRule>> {
             Some(b'\\') if continues(&bytes[at..]) > 0 => at += continues(&bytes[at..]),
             Some(b'\n') | None => {
                 if after_colon {
-                    rules.push(std::mem::take(&mut rule));
-                } else if !rule.outputs.is_empty() {
-                    return None;
+                    sink(Word::End);
+                } else if has_outputs {
+                    return Err("a rule without a colon");
                 }
-                after_colon = false;
+                (has_outputs, after_colon) = (false, false);
                 if at >= bytes.len() {
-                    return Some(rules);
+                    return Ok(());
                 }
                 at += 1;
             }
-            Some(b':') if !after_colon && !rule.outputs.is_empty() => {
+            Some(b':') if !after_colon && has_outputs => {
                 after_colon = true;
                 at += 1;
             }
             Some(_) => {
                 let name = name(bytes, &mut at, after_colon);
-                if after_colon { rule.inputs.push(name) } else { rule.outputs.push(name) }
+                has_outputs = true;
+                if after_colon {
+                    sink(Word::Input(name));
+                }
             }
         }
     }
@@ -130,7 +137,15 @@ fn continues(bytes: &[u8]) -> usize {
 }
 
 /// A name, without what makes other signs of its signs.
-fn name(bytes: &[u8], at: &mut usize, after_colon: bool) -> Vec<u8> {
+fn name<'a>(bytes: &'a [u8], at: &mut usize, after_colon: bool) -> Cow<'a, [u8]> {
+    let rest = &bytes[*at..];
+    let is_plain =
+        |byte: &u8| *byte > b' ' && *byte != b'\\' && *byte != b'$' && (after_colon || *byte != b':');
+    let plain = rest.iter().position(|byte| !is_plain(byte)).unwrap_or(rest.len());
+    if plain > 0 && rest.get(plain).is_none_or(|byte| b" \n".contains(byte)) {
+        *at += plain;
+        return Cow::Borrowed(&rest[..plain]);
+    }
     let mut name = Vec::new();
     while let Some(&byte) = bytes.get(*at) {
         let next = bytes.get(*at + 1).copied();
@@ -164,7 +179,7 @@ fn name(bytes: &[u8], at: &mut usize, after_colon: bool) -> Vec<u8> {
             }
         }
     }
-    name
+    name.into()
 }
 
 #[cfg(test)]
@@ -193,18 +208,19 @@ mod tests {
     #[test]
     fn depfiles_have_names_with_odd_signs() {
         let shown = |bytes: &[u8]| {
-            let rules = depfile(bytes)?;
-            let join = |names: &[Vec<u8>]| names.iter().map(|name| text(name)).collect::<Vec<_>>().join(",");
-            let show = |rule: &DepfileRule| format!("{}={}", join(&rule.outputs), join(&rule.inputs));
-            Some(rules.iter().map(show).collect::<Vec<_>>())
+            let mut shown = String::new();
+            depfile(bytes, &mut |word| match word {
+                Word::Input(name) => shown += &format!("{},", text(&name)),
+                Word::End => shown.push('.'),
+            })
+            .map(|()| shown)
         };
-        assert_eq!(
-            shown(b"a.o: b.c \\\n /x/c\\ d.h \\\r\n e\\#f$$g;h*\n\ne.h:\n"),
-            Some(vec!["a.o=b.c,/x/c d.h,e#f$g;h*".into(), "e.h=".into()])
-        );
-        assert_eq!(shown(b"a b: c:d"), Some(vec!["a,b=c:d".into()]));
-        assert_eq!(shown(b"a\\:b: \\\n c\\\\\\ d\n"), Some(vec!["a:b=c\\ d".into()]));
-        assert_eq!(shown(b"a b\n"), None);
-        assert_eq!(shown(b""), Some(vec![]));
+        let odd = b"a.o: b.c \\\n /x/c\\ d.h \\\r\n e\\#f$$g;h*\n\ne.h:\n";
+        assert_eq!(shown(odd).as_deref(), Ok("b.c,/x/c d.h,e#f$g;h*,.."));
+        assert_eq!(shown(b"a b: c:d").as_deref(), Ok("c:d,."));
+        assert_eq!(shown(b"a\\:b: \\\n c\\\\\\ d\n").as_deref(), Ok("c\\ d,."));
+        assert_eq!(shown(b"a:b\n"), Err("a rule without a colon"));
+        assert_eq!(shown(b"a b\n"), Err("a rule without a colon"));
+        assert_eq!(shown(b"").as_deref(), Ok(""));
     }
 }

@@ -29,6 +29,7 @@
 //! | `X` of a custom target | the phony name `X.dir/X`: a file may be called like it |
 //! | `all` | the phony name `CMakeFiles/all.dir/all`, no CMake target being called so |
 //! | a scan for includes | `X.dir/depend`, a name with `restat`: what it will find is open |
+//! | what a command makes beside its outputs | `X.dir/byproducts`, a name with `restat`, and a phony name for each that is used |
 
 mod configure;
 mod deps;
@@ -41,13 +42,13 @@ use crate::Error;
 use crate::globs::Difference;
 use names::Files;
 use rules::{Recipe, Rules};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use target::{Target, Why};
+use target::{Target, Why, is_below};
 use upcheck::collect::Disk;
 use upcheck::project::Description;
-use upcheck::{FileId, Policy, Project, Reason, Stat, TargetId};
+use upcheck::{FileId, Policy, Project, Reason, Stat, TargetId, narrow};
 
 /// What stands in the Makefiles beside the rules for files.
 #[derive(Clone, Debug)]
@@ -64,7 +65,8 @@ pub struct Makefiles {
 /// has any with CONFIGURE_DEPENDS.
 ///
 /// The project's base becomes the build directory as CMake calls it, so that names in full are the same files as relative
-/// ones. Targets have the policy [`Policy::Newer`] of their own. Whoever asks about a goal asks about `configure`, too.
+/// ones. The project's policy becomes make's, [`Policy::Newer`]; whoever sets another one afterwards lets records decide.
+/// Whoever asks about a goal asks about `configure`, too.
 ///
 /// # Errors
 /// When they cannot be read, are not what CMake writes, or are about another directory.
@@ -75,6 +77,7 @@ pub fn describe(
 ) -> Result<Makefiles, Error> {
     let place = Place::read(disk)?;
     project.set_base(&place.build);
+    project.set_policy(Some(Policy::Newer));
     let makefile2 = Rules::parse(&read(disk, MAKEFILE2)?, MAKEFILE2)?;
     let directories: Vec<&[u8]> =
         makefile2.rules.iter().filter_map(|rule| directory(&makefile2, rule)).collect();
@@ -83,14 +86,18 @@ pub fn describe(
         project,
         files: Files::default(),
         made: Vec::new(),
-        numbers: HashMap::new(),
+        numbers: Vec::new(),
         names: Vec::new(),
     };
     let (configure, configured) = configure::describe(disk, globs, &mut describer)?;
     for target in &targets {
         describer.target(target)?;
     }
-    describer.add_files()?;
+    let used = describer.used();
+    for target in &targets {
+        describer.byproducts(disk, target, &used)?;
+    }
+    describer.add_files(&used)?;
     let (all, goals) = describer.goals(&makefile2, &directories, configured)?;
     Ok(Makefiles { all, configure, goals })
 }
@@ -202,8 +209,8 @@ struct Describer<'a> {
     project: &'a mut Project,
     files: Files,
     made: Vec<Made>,
-    /// Where a file stands in `made`.
-    numbers: HashMap<FileId, usize>,
+    /// Indexed by file: where it stands in `made`, plus one; 0 for nowhere.
+    numbers: Vec<u32>,
     /// What each `X.dir/all` needs, in the order of the CMake targets.
     names: Vec<Vec<FileId>>,
 }
@@ -268,8 +275,8 @@ impl Describer<'_> {
                 let output = self.file(blocks.names.get(block.output))?;
                 let headers = self.files(blocks.inputs(block))?;
                 // A block may be left over from a source that is no part of it any more.
-                if let Some(&number) = self.numbers.get(&output) {
-                    self.made[number].headers.extend(headers.into_iter().filter(|&file| file != output));
+                if let Some(made) = self.made_already(output) {
+                    made.headers.extend(headers.into_iter().filter(|&file| file != output));
                 }
             }
         }
@@ -307,17 +314,20 @@ impl Describer<'_> {
         let name = self.file(&name)?;
         for output in &scan.outputs {
             let output = self.file(output)?;
-            if let Some(&number) = self.numbers.get(&output) {
-                self.made[number].headers.push(name);
+            if let Some(made) = self.made_already(output) {
+                made.headers.push(name);
             }
         }
         Ok(())
     }
 
     fn made(&mut self, file: FileId) -> &mut Made {
-        let made = &mut self.made;
-        let number = *self.numbers.entry(file).or_insert_with(|| {
-            made.push(Made {
+        if self.numbers.len() <= file.index() {
+            self.numbers.resize(file.index() + 1, 0);
+        }
+        let number = &mut self.numbers[file.index()];
+        if *number == 0 {
+            self.made.push(Made {
                 file,
                 inputs: Vec::new(),
                 headers: Vec::new(),
@@ -326,33 +336,98 @@ impl Describer<'_> {
                 phony: false,
                 given: Vec::new(),
             });
-            made.len() - 1
-        });
-        &mut self.made[number]
+            *number = narrow(self.made.len());
+        }
+        &mut self.made[*number as usize - 1]
+    }
+
+    fn made_already(&mut self, file: FileId) -> Option<&mut Made> {
+        let number = self.numbers.get(file.index())?.checked_sub(1)?;
+        self.made.get_mut(number as usize)
     }
 
     /// Adds a reason to those of a target that is stale for certain.
     fn give(&mut self, file: FileId, reason: Reason) {
-        if let Some(&number) = self.numbers.get(&file) {
-            let given = &mut self.made[number].given;
-            if !given.contains(&reason) {
-                given.push(reason);
-            }
+        if let Some(made) = self.made_already(file)
+            && !made.given.contains(&reason)
+        {
+            made.given.push(reason);
         }
     }
 
-    /// Adds a target for each file that is made.
-    fn add_files(&mut self) -> Result<(), Error> {
-        let mut used = std::collections::HashSet::new();
+    /// The files that rules with commands use.
+    fn used(&self) -> Set {
+        let mut used = Set::default();
         for made in self.made.iter().filter(|made| made.recipe != Recipe::None) {
-            used.extend(made.inputs.iter().chain(&made.headers).copied());
+            for &file in made.inputs.iter().chain(&made.headers) {
+                used.insert(file);
+            }
         }
+        used
+    }
+
+    /// Describes files without a rule that the commands of a CMake target make on the side. Nothing is known of them but
+    /// that they may be others afterwards, which leaves it open whether who uses them has to be made again.
+    fn byproducts(&mut self, disk: &dyn Disk, target: &Target, used: &Set) -> Result<(), Error> {
+        let mut byproducts = Vec::new();
+        for name in &target.cleaned {
+            let Some(file) = self.project.lookup(name) else { continue };
+            let has_rule = self.made_already(file).is_some() || self.project.graph().producer(file).is_some();
+            // One that is missing is a source that is missing.
+            if used.contains(file) && !has_rule && matches!(disk.stat(name), Stat::Present(_)) {
+                byproducts.push(file);
+            }
+        }
+        if byproducts.is_empty() {
+            return Ok(());
+        }
+        let directory = target.directory.as_slice();
+        let utility = utility(&target.rules, directory);
+        let mut commands = Vec::new();
+        for rule in target.rules.rules.iter().filter(|rule| rule.recipe != Recipe::None) {
+            let name = target.rules.names.get(rule.target);
+            let file = match Some(name) == utility.as_deref() {
+                true => self.file(&[directory, b"/", name].concat())?,
+                false => self.file(name)?,
+            };
+            // Compilers make objects and nothing else.
+            if self.made_already(file).is_some() && !is_below(name, directory) {
+                commands.push(file);
+            }
+        }
+        unique(&mut commands);
+        let name = [directory, b"/byproducts"].concat();
+        self.project.add(&Description {
+            name: &name,
+            explicit: &commands,
+            restat: true,
+            policy: Some(Policy::Newer),
+            ..Description::default()
+        })?;
+        let name = self.file(&name)?;
+        for byproduct in byproducts {
+            self.project.add(&Description {
+                outputs: &[byproduct],
+                explicit: &[name],
+                phony: true,
+                ..Description::default()
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Adds a target for each file that is made.
+    fn add_files(&mut self, used: &Set) -> Result<(), Error> {
+        let mut seen = Set::default();
         for made in std::mem::take(&mut self.made) {
             let Made { file, mut inputs, mut headers, recipe, builds, phony, mut given } = made;
             // Rules of several CMake targets name the same inputs.
-            unique(&mut inputs);
-            headers.retain(|header| !inputs.contains(header));
-            let is_phony = recipe == Recipe::None && (phony || !used.contains(&file));
+            seen.clear();
+            inputs.retain(|&file| seen.insert(file));
+            headers.retain(|&file| seen.insert(file));
+            let is_phony = recipe == Recipe::None && (phony || !used.contains(file));
+            // Who uses what is phony is made again, whatever its commands do.
+            let builds = builds || phony;
             if phony && !is_phony {
                 given.push(Reason::PhonyMissing { input: file });
             }
@@ -361,7 +436,6 @@ impl Describer<'_> {
                 outputs: &[file],
                 explicit: &inputs,
                 implicit: &headers,
-                policy: (!is_phony).then_some(Policy::Newer),
                 phony: is_phony,
                 restat: recipe != Recipe::None && !builds,
                 given,
@@ -471,6 +545,37 @@ fn utility(rules: &Rules, directory: &[u8]) -> Option<Vec<u8>> {
 
 /// Drops what is there already, and keeps the order.
 fn unique(files: &mut Vec<FileId>) {
-    let mut seen = std::collections::HashSet::with_capacity(files.len());
+    let mut seen = HashSet::with_capacity(files.len());
     files.retain(|&file| seen.insert(file));
+}
+
+/// A set of files that costs nothing to clear.
+struct Set {
+    /// Indexed by file: when it was put in.
+    when: Vec<u32>,
+    now: u32,
+}
+
+impl Default for Set {
+    fn default() -> Self {
+        Self { when: Vec::new(), now: 1 }
+    }
+}
+
+impl Set {
+    fn clear(&mut self) {
+        self.now += 1;
+    }
+
+    /// Puts a file in. Whether it was not there.
+    fn insert(&mut self, file: FileId) -> bool {
+        if self.when.len() <= file.index() {
+            self.when.resize(file.index() + 1, 0);
+        }
+        std::mem::replace(&mut self.when[file.index()], self.now) != self.now
+    }
+
+    fn contains(&self, file: FileId) -> bool {
+        self.when.get(file.index()) == Some(&self.now)
+    }
 }

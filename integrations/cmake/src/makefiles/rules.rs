@@ -20,7 +20,7 @@
 
 use super::names::{Name, Names};
 use crate::Error;
-use memchr::{memchr, memchr3};
+use memchr::{memchr, memchr3, memrchr};
 use std::ops::Range;
 
 /// What a target's commands do with the target.
@@ -78,6 +78,7 @@ impl Rules {
             }
             open = false;
             if let Some(name) = line.strip_prefix(b"include ") {
+                let name = name.strip_prefix(b"$(CMAKE_BINARY_DIR)/").unwrap_or(name);
                 let name = unescaped(name).map_err(|what| error(path, number, what))?;
                 let name =
                     name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\"")).unwrap_or(&name);
@@ -219,7 +220,12 @@ fn unescaped(name: &[u8]) -> Result<std::borrow::Cow<'_, [u8]>, &'static str> {
     if name.is_empty() {
         return Err("a name is missing");
     }
-    if name.iter().any(|byte| b"*?[%:;=\t".contains(byte)) || name[0] == b'~' {
+    // Patterns, a home directory, a library to be searched for, a member of an archive.
+    if name.iter().any(|byte| b"*?[%:;=\t".contains(byte))
+        || name.starts_with(b"~")
+        || name.starts_with(b"-l")
+        || name.ends_with(b")") && memrchr(b'(', name).is_some_and(|at| at > 0 && name[at - 1] != b'$')
+    {
         return Err("a name with a sign that make gives another meaning");
     }
     if memchr3(b'\\', b'$', b'#', name).is_none() {
@@ -313,6 +319,7 @@ a\ b.o: k";
         assert_eq!(refused(b"a: $(b)\n"), "build.make:1: a variable that CMake does not use in names");
         assert_eq!(refused(b"a: b#c\n"), "build.make:1: make takes a part of the name for a comment");
         assert_eq!(refused(b"a%.o: b\n"), "build.make:1: a name with a sign that make gives another meaning");
+        assert_eq!(refused(b"a: b(c)\n"), "build.make:1: a name with a sign that make gives another meaning");
         assert_eq!(refused(b"a: b=c\n"), "build.make:1: a name with a sign that make gives another meaning");
         assert_eq!(refused(b"a::b: c\n"), "build.make:1: neither a rule nor anything else that CMake writes");
         assert_eq!(refused(b"ifdef X\n"), "build.make:1: neither a rule nor anything else that CMake writes");

@@ -1,10 +1,13 @@
 //! What the files of one CMake target, those in its `X.dir`, say.
 
-use super::deps::{Blocks, depfile};
+use super::deps::{Blocks, Word, depfile};
 use super::read;
 use super::rules::Rules;
-use super::script::Script;
+use super::script::{Script, removed};
 use crate::Error;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io::ErrorKind;
 use upcheck::collect::{Disk, collect};
 use upcheck::{FileId, FileTable, Mtime, Plan, Stat, Unknown};
 
@@ -19,6 +22,8 @@ pub(super) struct Target {
     pub(super) unknown: Vec<(Vec<u8>, Unknown)>,
     /// Outputs that the depend step will remove because another output of their command is missing: these.
     pub(super) to_remove: Vec<(Vec<u8>, Vec<u8>)>,
+    /// What it makes beside objects, with or without a rule: byproducts are among these.
+    pub(super) cleaned: Vec<Vec<u8>>,
     /// Why the depend step will scan sources, and what it has to find out about.
     pub(super) scan: Option<Scan>,
 }
@@ -61,19 +66,23 @@ impl Target {
             }
         }
         let path = [directory, b"/DependInfo.cmake"].concat();
-        let info = Script::parse(&read(disk, &path)?, &path)?;
+        let bytes = read(disk, &path)?;
+        let info = Script::parse(&bytes, &path)?;
         let mut target = Self {
             directory: directory.to_vec(),
             rules,
             blocks: Vec::new(),
             unknown: Vec::new(),
             to_remove: Vec::new(),
+            cleaned: cleaned(disk, directory),
             scan: None,
         };
         let early = Early::look(disk, &info, directory, base);
         target.scanned(disk, &info, &early, base);
         target.compiled(disk, &info, &early, base, source, &path)?;
         target.several_outputs(&info, &early);
+        // What is not there is stale for that.
+        target.unknown.retain(|(output, _)| matches!(disk.stat(output), Stat::Present(_)));
         Ok(target)
     }
 
@@ -81,7 +90,7 @@ impl Target {
     fn compiled(
         &mut self,
         disk: &dyn Disk,
-        info: &Script,
+        info: &Script<'_>,
         early: &Early,
         base: &[u8],
         source: &[u8],
@@ -99,78 +108,73 @@ impl Target {
         let is_kept = |input: &[u8]| {
             !in_project_only || !input.starts_with(b"/") || is_below(input, base) || is_below(input, source)
         };
-        let path = [&self.directory, &b"/compiler_depend.internal"[..]].concat();
-        let internal = early.mtime(&path);
+        let internal_path = internal(&self.directory);
+        let internal = early.mtime(&internal_path);
         let mut collected = Blocks::default();
         if internal.is_some()
-            && let Ok(bytes) = disk.read(&path)
+            && let Ok(bytes) = disk.read(&internal_path)
         {
             collected = Blocks::parse(&bytes);
         }
-        let known: std::collections::HashSet<&[u8]> =
-            collected.blocks.iter().map(|block| collected.names.get(block.output)).collect();
+        // Commands name their output in full in the one place and not in the other.
+        let known: HashSet<&[u8]> =
+            collected.blocks.iter().map(|block| relative(collected.names.get(block.output), base)).collect();
         // Where make is when it compiles: what relative names in a depfile start from.
         let directory = binary_directory(&self.directory);
         let mut fresh = Blocks::default();
-        let mut overridden: std::collections::HashSet<Vec<u8>> = std::collections::HashSet::new();
+        let mut overridden: HashSet<&[u8]> = HashSet::new();
         for entry in entries.chunks_exact(DEPENDENCY_FILES) {
-            let [entry_source, output, format, depfile_path] = entry else { continue };
+            let [entry_source, output, format, depfile] = entry else { continue };
             if ![&b"gcc"[..], b"custom"].contains(&&**format) {
                 let message = format!("a depfile of the format '{}'", String::from_utf8_lossy(format));
                 return Err(wrong(message));
             }
-            if overridden.contains(output.as_slice()) {
+            let output = relative(output, base);
+            if overridden.contains(output) {
                 continue;
             }
-            let newer =
-                early.mtime(depfile_path).filter(|&time| internal.is_none_or(|internal| time >= internal));
-            // Commands name their output in full in the one place and not in the other.
-            let full = [base, b"/", output].concat();
-            let is_known = known.contains(output.as_slice()) || known.contains(full.as_slice());
-            let unknown = match newer {
-                None if is_known => None,
-                None => Some(Unknown::NoDepfile { depfile: depfile_path.as_slice().into() }),
-                Some(_) => match read_depfile(disk, depfile_path) {
-                    Err(unknown) => Some(unknown),
-                    Ok(rules) => {
-                        // Of what a compiler says only the first rule counts.
-                        let n = if format == b"gcc" { 1 } else { rules.len() };
-                        fresh.push_output(output);
-                        overridden.insert(output.clone());
-                        for input in rules.into_iter().take(n).flat_map(|rule| rule.inputs) {
-                            let input = absolute(directory, input);
-                            if is_kept(&input) {
-                                fresh.push_input(&input);
-                            }
-                        }
-                        if !entry_source.is_empty() {
-                            fresh.push_input(entry_source);
-                        }
-                        None
-                    }
-                },
+            let is_read = match internal {
+                None => true,
+                Some(internal) => early.mtime(depfile).is_some_and(|time| time >= internal),
             };
-            if let Some(unknown) = unknown
-                && early.mtime(output).is_some()
-            {
-                self.unknown.push((output.clone(), unknown));
+            let result = match is_read {
+                true => {
+                    fresh.push_output(output);
+                    // Of what a compiler says only the first rule counts.
+                    read_depfile(disk, depfile, **format == *b"gcc", &mut |input| {
+                        let input = absolute(directory, input);
+                        if is_kept(&input) {
+                            fresh.push_input(&input);
+                        }
+                    })
+                }
+                false if known.contains(output) => continue,
+                false => Err(Unknown::NoDepfile { depfile: (**depfile).into() }),
+            };
+            match result {
+                Ok(()) => {
+                    overridden.insert(output);
+                    if !entry_source.is_empty() {
+                        fresh.push_input(entry_source);
+                    }
+                }
+                Err(unknown) => {
+                    if is_read {
+                        fresh.blocks.pop();
+                    }
+                    self.unknown.push((output.to_vec(), unknown));
+                }
             }
         }
         drop(known);
-        if !overridden.is_empty() {
-            let names = &collected.names;
-            collected.blocks.retain(|block| {
-                let output = names.get(block.output);
-                let below = output.strip_prefix(base).and_then(|rest| rest.strip_prefix(b"/"));
-                !overridden.contains(output) && !below.is_some_and(|output| overridden.contains(output))
-            });
-        }
+        let names = &collected.names;
+        collected.blocks.retain(|block| !overridden.contains(relative(names.get(block.output), base)));
         self.blocks.extend([collected, fresh]);
         Ok(())
     }
 
     /// What CMake has found in sources itself.
-    fn scanned(&mut self, disk: &dyn Disk, info: &Script, early: &Early, base: &[u8]) {
+    fn scanned(&mut self, disk: &dyn Disk, info: &Script<'_>, early: &Early, base: &[u8]) {
         let mut pairs = Vec::new();
         let mut others = Vec::new();
         for language in info.list("CMAKE_DEPENDS_LANGUAGES") {
@@ -180,10 +184,8 @@ impl Target {
             if SCANNED.contains(&language) { pairs.extend(outputs) } else { others.extend(outputs) }
         }
         for output in others {
-            if early.mtime(&output).is_some() {
-                let message = "its language is not one of those whose includes are known".into();
-                self.unknown.push((output, Unknown::Broken { message }));
-            }
+            let message = "its language is not one of those whose includes are known".into();
+            self.unknown.push((output, Unknown::Broken { message }));
         }
         if pairs.is_empty() {
             return;
@@ -202,7 +204,7 @@ impl Target {
             Some(file_mtime) => Some(Why::Newer { file, file_mtime, found_mtime }),
             None => Some(Why::Missing),
         };
-        let known: std::collections::HashSet<&[u8]> =
+        let known: HashSet<&[u8]> =
             blocks.blocks.iter().map(|block| relative(blocks.names.get(block.output), base)).collect();
         let without: Vec<Vec<u8>> =
             pairs.iter().filter(|output| !known.contains(output.as_slice())).cloned().collect();
@@ -218,15 +220,14 @@ impl Target {
             Some(_) => {}
             // The scan has passed them over, and will again.
             None => {
-                let there = without.into_iter().filter(|output| early.mtime(output).is_some());
-                self.unknown.extend(there.map(|output| (output, Unknown::NotRecorded)));
+                self.unknown.extend(without.into_iter().map(|output| (output, Unknown::NotRecorded)));
             }
         }
         self.blocks.push(blocks);
     }
 
     /// Commands with several outputs, one of which is missing.
-    fn several_outputs(&mut self, info: &Script, early: &Early) {
+    fn several_outputs(&mut self, info: &Script<'_>, early: &Early) {
         let pairs: Vec<&[u8]> = info.list("CMAKE_MULTIPLE_OUTPUT_PAIRS").collect();
         for pair in pairs.chunks_exact(2) {
             let [other, first] = [pair[0], pair[1]];
@@ -235,6 +236,15 @@ impl Target {
             }
         }
     }
+}
+
+/// What `make clean` removes of a target, objects aside. Only a hint, so it does not matter whether it can be read.
+fn cleaned(disk: &dyn Disk, directory: &[u8]) -> Vec<Vec<u8>> {
+    let script = disk.read(&[directory, b"/cmake_clean.cmake"].concat()).unwrap_or_default();
+    let binary = binary_directory(directory);
+    let own = &directory[binary.len() + usize::from(!binary.is_empty())..];
+    let others = removed(&script).into_iter().filter(|file| !is_below(file, own));
+    others.map(|file| absolute(binary, file.into()).into_owned()).collect()
 }
 
 /// The files that make a scan necessary where they are newer than its result.
@@ -253,14 +263,14 @@ pub(super) fn binary_directory(directory: &[u8]) -> &[u8] {
     directory[..end].strip_suffix(b"/").unwrap_or(&[])
 }
 
-fn absolute(directory: &[u8], name: Vec<u8>) -> Vec<u8> {
+fn absolute<'a>(directory: &[u8], name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     match name.starts_with(b"/") || directory.is_empty() {
         true => name,
-        false => [directory, b"/", &name].concat(),
+        false => [directory, b"/", &name].concat().into(),
     }
 }
 
-fn is_below(path: &[u8], directory: &[u8]) -> bool {
+pub(super) fn is_below(path: &[u8], directory: &[u8]) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.starts_with(b"/"))
 }
 
@@ -269,15 +279,37 @@ fn relative<'a>(path: &'a [u8], base: &[u8]) -> &'a [u8] {
     path.strip_prefix(base).and_then(|rest| rest.strip_prefix(b"/")).unwrap_or(path)
 }
 
-fn read_depfile(disk: &dyn Disk, path: &[u8]) -> Result<Vec<super::deps::DepfileRule>, Unknown> {
-    let broken = |message: String| Unknown::Broken { message: message.into() };
-    let shown = || String::from_utf8_lossy(path).into_owned();
-    let bytes = disk.read(path).map_err(|error| broken(format!("reading '{}': {error}", shown())))?;
-    match depfile(&bytes) {
-        None => Err(broken(format!("{}: a rule without a colon", shown()))),
-        Some(rules) if rules.is_empty() => Err(Unknown::NoDepfile { depfile: path.into() }),
-        Some(rules) => Ok(rules),
+/// Reads what a depfile names, up to the end of its first rule or of all.
+fn read_depfile(
+    disk: &dyn Disk,
+    path: &[u8],
+    only_first: bool,
+    sink: &mut dyn FnMut(Cow<'_, [u8]>),
+) -> Result<(), Unknown> {
+    let broken = |what: &dyn std::fmt::Display| Unknown::Broken {
+        message: format!("{}: {what}", String::from_utf8_lossy(path)).into(),
+    };
+    let missing = || Unknown::NoDepfile { depfile: path.into() };
+    let bytes = match disk.read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing()),
+        Err(error) => return Err(broken(&error)),
+    };
+    let mut n_rules = 0;
+    let read = depfile(&bytes, &mut |word| match word {
+        Word::Input(name) if n_rules == 0 || !only_first => sink(name),
+        Word::Input(_) => {}
+        Word::End => n_rules += 1,
+    });
+    match read {
+        Err(what) => Err(broken(&what)),
+        Ok(()) if n_rules == 0 => Err(missing()),
+        Ok(()) => Ok(()),
     }
+}
+
+fn internal(directory: &[u8]) -> Vec<u8> {
+    [directory, b"/compiler_depend.internal"].concat()
 }
 
 /// Files that have to be looked at to know what the depend step will do, before anything is described.
@@ -289,7 +321,7 @@ struct Early {
 }
 
 impl Early {
-    fn look(disk: &dyn Disk, info: &Script, directory: &[u8], base: &[u8]) -> Self {
+    fn look(disk: &dyn Disk, info: &Script<'_>, directory: &[u8], base: &[u8]) -> Self {
         let mut table = FileTable::default();
         let mut path = Vec::new();
         let mut add = |name: &[u8]| {
@@ -301,19 +333,17 @@ impl Early {
             }
         };
         let entries = info.get("CMAKE_DEPENDS_DEPENDENCY_FILES").unwrap_or(&[]);
-        if !entries.is_empty() {
-            add(&[directory, b"/compiler_depend.internal"].concat());
-        }
-        for entry in entries.chunks_exact(DEPENDENCY_FILES) {
-            add(&entry[1]);
-            add(&entry[3]);
+        let internal = internal(directory);
+        // Without it all depfiles are read anyway.
+        if !entries.is_empty() && matches!(disk.stat(&internal), Stat::Present(_)) {
+            add(&internal);
+            entries.chunks_exact(DEPENDENCY_FILES).for_each(|entry| add(&entry[3]));
         }
         let mut scans = false;
         for language in info.list("CMAKE_DEPENDS_LANGUAGES") {
             let list = format!("CMAKE_DEPENDS_CHECK_{}", String::from_utf8_lossy(language));
             let list: Vec<&[u8]> = info.list(&list).collect();
             scans |= !list.is_empty();
-            list.chunks_exact(2).for_each(|pair| add(pair[1]));
         }
         if scans {
             add(&[directory, b"/depend.internal"].concat());
