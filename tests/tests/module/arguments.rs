@@ -40,6 +40,16 @@ const WRONG: &[(&str, &str)] = &[
         "upcheck_glob(x CONFIGURE_DEPENDS *.c)",
         "upcheck_glob: CONFIGURE_DEPENDS is what it replaces: see STRATEGY",
     ),
+    ("upcheck_skip_passed_tests(a)", "upcheck_skip_passed_tests: unknown argument: a"),
+    ("upcheck_skip_passed_tests(INPUTS)", "upcheck_skip_passed_tests: no value given for INPUTS"),
+    (
+        "upcheck_skip_passed_tests(TESTS gone)",
+        "upcheck_skip_passed_tests: TESTS: there is no test 'gone' in ",
+    ),
+    (
+        "upcheck_skip_passed_tests(DIRECTORY gone)",
+        "upcheck_skip_passed_tests: DIRECTORY 'gone' is no directory of the project, or not known yet",
+    ),
 ];
 
 #[test]

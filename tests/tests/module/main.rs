@@ -4,6 +4,7 @@
 mod arguments;
 mod custom_command;
 mod glob;
+mod skip_passed_tests;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -29,9 +30,20 @@ fn everywhere(files: &[(&str, &str)], try_it: impl Fn(&Project)) {
     for version in CMAKES {
         for generator in GENERATORS {
             let project = Project::new(version, generator, files);
-            // The harness shows it if what follows fails.
-            println!("CMake {version}, {generator}");
+            // Said if it panics, so that it is known where.
+            let _where = Where(format!("with CMake {version}, {generator}"));
             try_it(&project);
+        }
+    }
+}
+
+/// Says where it was if a test panics.
+struct Where(String);
+
+impl Drop for Where {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            upcheck_tests::aloud::progress(&self.0);
         }
     }
 }

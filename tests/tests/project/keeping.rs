@@ -35,7 +35,7 @@ fn an_output_that_comes_out_as_it_was_has_its_old_time_on_record() {
     space.write("src/c.ts", "");
     run(&space, TARGET, "cat src/*.ts > new; mv new out").well();
     assert_eq!(space.mtime("out"), Some(T));
-    fresh(&space, &format!("{ASKED}"));
+    fresh(&space, ASKED);
 }
 
 #[test]

@@ -68,3 +68,9 @@ function(_upcheck_eval code)
     cmake_language(EVAL CODE "${code}")
   endif()
 endfunction()
+
+# Stores the pattern that matches the path and nothing else.
+function(_upcheck_pattern variable path)
+  string(REGEX REPLACE "([][*?{}!,\\])" "\\\\\\1" pattern "${path}")
+  set(${variable} "${pattern}" PARENT_SCOPE)
+endfunction()

@@ -69,7 +69,6 @@ function(upcheck_glob variable)
 
   # ---- how changes are noticed -------------------------------------------------------------------------
 
-  # They are looked at before the files are: what appears in between is newer than what CMake writes.
   if(NOT CMAKE_SCRIPT_MODE_FILE) # In a script nothing is built.
     set(strategy "${arg_STRATEGY}")
     if(strategy STREQUAL VERIFY)

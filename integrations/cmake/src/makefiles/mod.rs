@@ -426,6 +426,8 @@ impl Describer<'_> {
             inputs.retain(|&file| seen.insert(file));
             headers.retain(|&file| seen.insert(file));
             let is_phony = recipe == Recipe::None && (phony || !used.contains(file));
+            // Who uses what is phony is made again, whatever its commands do.
+            let builds = builds || phony;
             if phony && !is_phony {
                 given.push(Reason::PhonyMissing { input: file });
             }
