@@ -30,7 +30,7 @@ pub(crate) struct Said {
 
 impl Said {
     /// Both streams.
-    fn new(output: &Output) -> Self {
+    pub(crate) fn new(output: &Output) -> Self {
         let text =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         Self { is_well: output.status.success(), text }
