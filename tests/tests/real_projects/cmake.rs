@@ -91,9 +91,7 @@ pub(crate) fn live_through(project: &'static Project, kind: Kind) {
 fn first_build(work: &mut Work) -> Answer {
     let first = work.edit("never built", |_| {});
     work.edit("nothing", |_| {});
-    for target in work.targets() {
-        work.compare("nothing", Some(&target.name));
-    }
+    work.compare_each("nothing");
     first
 }
 
@@ -101,9 +99,7 @@ fn edit_sources(work: &mut Work) {
     let Project { header, header_users, source, .. } = *work.project;
     work.touch(header);
     // Target by target: each must say and do its part, until nothing is left for the whole.
-    for target in work.targets() {
-        work.compare(&format!("{header} touched"), Some(&target.name));
-    }
+    work.compare_each(&format!("{header} touched"));
     work.settled(&format!("{header} touched, each target built"));
     let answer = work.edit("header touched", |work| work.touch(header));
     let n_objects = answer.stale.keys().filter(|name| name.ends_with(".o")).count();
@@ -202,8 +198,10 @@ impl Work {
         let pristine = run_tool("get-source", project.name);
         must_run(Command::new("cp").arg("-a").arg(pristine.join(".")).arg(source.path()));
         let work = Self { project, kind, cmake, source, build, n_agreed: 0, found: Vec::new() };
-        must_run(work.upcheck().arg("--write-query"));
         work.configure(project.options);
+        // Only a directory that CMake has seen is one to write into.
+        must_run(work.upcheck().arg("--write-query"));
+        work.configure(&[]);
         work
     }
 
@@ -367,6 +365,16 @@ impl Work {
         }
         self.n_agreed += 1;
         answer
+    }
+
+    /// Compares target by target. Of those that make no file, like an `uninstall`, only such as have nothing to do.
+    #[track_caller]
+    fn compare_each(&mut self, state: &str) {
+        for target in self.targets() {
+            if !target.artifacts.is_empty() || self.ask(Some(&target.name)).is_fresh {
+                self.compare(state, Some(&target.name));
+            }
+        }
     }
 
     /// Compares after an edit, and then that nothing is left to be done.
