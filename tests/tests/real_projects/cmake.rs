@@ -1,5 +1,5 @@
-//! The same projects in CMake's words: configured for Makefiles and for ninja, edited, and asked `--from cmake`. After each
-//! edit the build itself is asked what it does: that has to be what was said before it, for the whole and for each of
+//! The same projects in CMake's words: configured for Makefiles and for ninja, edited, and asked `--from cmake`. After
+//! each edit the build itself shows what it does: that has to be what was said before it, for the whole and for each of
 //! CMake's targets, under CMake's names.
 
 use crate::projects::{Project, Replacement};
@@ -325,7 +325,8 @@ impl Work {
         fs::read_to_string(self.build.path().join(".ninja_log")).unwrap_or_default()
     }
 
-    /// Asks, builds, and compares: what is stale is made, what is made was stale or pending, and CMake runs if that was said.
+    /// Asks, builds, and compares: what is stale is made, what is made was stale or pending, and CMake runs if that was
+    /// said.
     #[track_caller]
     fn compare(&mut self, state: &str, target: Option<&str>) -> Answer {
         let answer = self.ask(target);
