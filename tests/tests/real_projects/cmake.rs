@@ -22,6 +22,9 @@ pub(crate) struct Kind {
     pub(crate) generator: &'static str,
 }
 
+pub(crate) const MAKEFILES: Kind = Kind { cmake: "3.25", generator: "Unix Makefiles" };
+pub(crate) const NINJA: Kind = Kind { cmake: "4", generator: "Ninja" };
+
 impl Kind {
     fn is_ninja(self) -> bool {
         self.generator == "Ninja"
@@ -296,13 +299,10 @@ impl Work {
         let text = printed(&output);
         let made = match self.kind.is_ninja() {
             true => {
-                let now = self.log();
-                assert!(now.starts_with(&log), "ninja wrote its log anew, so that nobody knows what it did");
-                now[log.len()..]
-                    .lines()
-                    .filter_map(|line| line.split('\t').nth(3))
-                    .map(|path| self.in_build(path))
-                    .collect()
+                // CMake has ninja write its log anew, without the lines that others replace.
+                let (before, now) = (log.lines().collect::<BTreeSet<_>>(), self.log());
+                let new = now.lines().filter(|line| !before.contains(line));
+                new.filter_map(|line| line.split('\t').nth(3)).map(|path| self.in_build(path)).collect()
             }
             false => text
                 .lines()
