@@ -1,5 +1,5 @@
-//! The same projects in CMake's words: configured for Makefiles and for ninja, edited, and asked `--from cmake`. After each
-//! edit the build itself is asked what it does: that has to be what was said before it, for the whole and for each of
+//! The same projects in CMake's words: configured for Makefiles and for ninja, edited, and asked `--from cmake`. After
+//! each edit the build itself shows what it does: that has to be what was said before it, for the whole and for each of
 //! CMake's targets, under CMake's names.
 
 use crate::projects::{Project, Replacement};
@@ -21,6 +21,9 @@ pub(crate) struct Kind {
     pub(crate) cmake: &'static str,
     pub(crate) generator: &'static str,
 }
+
+pub(crate) const MAKEFILES: Kind = Kind { cmake: "3.25", generator: "Unix Makefiles" };
+pub(crate) const NINJA: Kind = Kind { cmake: "4", generator: "Ninja" };
 
 impl Kind {
     fn is_ninja(self) -> bool {
@@ -91,9 +94,7 @@ pub(crate) fn live_through(project: &'static Project, kind: Kind) {
 fn first_build(work: &mut Work) -> Answer {
     let first = work.edit("never built", |_| {});
     work.edit("nothing", |_| {});
-    for target in work.targets() {
-        work.compare("nothing", Some(&target.name));
-    }
+    work.compare_each("nothing");
     first
 }
 
@@ -101,9 +102,7 @@ fn edit_sources(work: &mut Work) {
     let Project { header, header_users, source, .. } = *work.project;
     work.touch(header);
     // Target by target: each must say and do its part, until nothing is left for the whole.
-    for target in work.targets() {
-        work.compare(&format!("{header} touched"), Some(&target.name));
-    }
+    work.compare_each(&format!("{header} touched"));
     work.settled(&format!("{header} touched, each target built"));
     let answer = work.edit("header touched", |work| work.touch(header));
     let n_objects = answer.stale.keys().filter(|name| name.ends_with(".o")).count();
@@ -202,8 +201,10 @@ impl Work {
         let pristine = run_tool("get-source", project.name);
         must_run(Command::new("cp").arg("-a").arg(pristine.join(".")).arg(source.path()));
         let work = Self { project, kind, cmake, source, build, n_agreed: 0, found: Vec::new() };
-        must_run(work.upcheck().arg("--write-query"));
         work.configure(project.options);
+        // Only a directory that CMake has seen is one to write into.
+        must_run(work.upcheck().arg("--write-query"));
+        work.configure(&[]);
         work
     }
 
@@ -298,13 +299,10 @@ impl Work {
         let text = printed(&output);
         let made = match self.kind.is_ninja() {
             true => {
-                let now = self.log();
-                assert!(now.starts_with(&log), "ninja wrote its log anew, so that nobody knows what it did");
-                now[log.len()..]
-                    .lines()
-                    .filter_map(|line| line.split('\t').nth(3))
-                    .map(|path| self.in_build(path))
-                    .collect()
+                // CMake has ninja write its log anew, without the lines that others replace.
+                let (before, now) = (log.lines().collect::<BTreeSet<_>>(), self.log());
+                let new = now.lines().filter(|line| !before.contains(line));
+                new.filter_map(|line| line.split('\t').nth(3)).map(|path| self.in_build(path)).collect()
             }
             false => text
                 .lines()
@@ -327,7 +325,8 @@ impl Work {
         fs::read_to_string(self.build.path().join(".ninja_log")).unwrap_or_default()
     }
 
-    /// Asks, builds, and compares: what is stale is made, what is made was stale or pending, and CMake runs if that was said.
+    /// Asks, builds, and compares: what is stale is made, what is made was stale or pending, and CMake runs if that was
+    /// said.
     #[track_caller]
     fn compare(&mut self, state: &str, target: Option<&str>) -> Answer {
         let answer = self.ask(target);
@@ -367,6 +366,16 @@ impl Work {
         }
         self.n_agreed += 1;
         answer
+    }
+
+    /// Compares target by target. Of those that make no file, like an `uninstall`, only such as have nothing to do.
+    #[track_caller]
+    fn compare_each(&mut self, state: &str) {
+        for target in self.targets() {
+            if !target.artifacts.is_empty() || self.ask(Some(&target.name)).is_fresh {
+                self.compare(state, Some(&target.name));
+            }
+        }
     }
 
     /// Compares after an edit, and then that nothing is left to be done.

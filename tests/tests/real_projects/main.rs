@@ -11,7 +11,6 @@ mod life;
 mod projects;
 mod work;
 
-use cmake::Kind;
 use life::live_through;
 use projects::{FRIBIDI, LIBICAL, MBEDTLS, TAGLIB};
 use upcheck_tests::tools::Ninja;
@@ -51,26 +50,39 @@ fn fortran_and_its_dyndep_files() {
 }
 
 #[test]
-#[ignore = "long: builds a real project with each generator"]
-fn libical_in_cmakes_words() {
-    in_cmakes_words(&LIBICAL);
+#[ignore = "long: builds a real project"]
+fn libical_in_cmakes_words_with_makefiles() {
+    cmake::live_through(&LIBICAL, cmake::MAKEFILES);
 }
 
 #[test]
-#[ignore = "long: builds a real project with each generator"]
-fn mbedtls_in_cmakes_words() {
-    in_cmakes_words(&MBEDTLS);
+#[ignore = "long: builds a real project"]
+fn libical_in_cmakes_words_with_ninja() {
+    cmake::live_through(&LIBICAL, cmake::NINJA);
 }
 
 #[test]
-#[ignore = "long: builds a real project with each generator"]
-fn taglib_in_cmakes_words() {
-    in_cmakes_words(&TAGLIB);
+#[ignore = "long: builds a real project"]
+fn mbedtls_in_cmakes_words_with_makefiles() {
+    cmake::live_through(&MBEDTLS, cmake::MAKEFILES);
 }
 
-fn in_cmakes_words(project: &'static projects::Project) {
-    cmake::live_through(project, Kind { cmake: "3.25", generator: "Unix Makefiles" });
-    cmake::live_through(project, Kind { cmake: "4", generator: "Ninja" });
+#[test]
+#[ignore = "long: builds a real project"]
+fn mbedtls_in_cmakes_words_with_ninja() {
+    cmake::live_through(&MBEDTLS, cmake::NINJA);
+}
+
+#[test]
+#[ignore = "long: builds a real project"]
+fn taglib_in_cmakes_words_with_makefiles() {
+    cmake::live_through(&TAGLIB, cmake::MAKEFILES);
+}
+
+#[test]
+#[ignore = "long: builds a real project"]
+fn taglib_in_cmakes_words_with_ninja() {
+    cmake::live_through(&TAGLIB, cmake::NINJA);
 }
 
 fn versions() -> Vec<Ninja> {
