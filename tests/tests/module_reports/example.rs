@@ -1,6 +1,6 @@
 //! The example project: built as its first lines say.
 
-use crate::world::{MAKE, NINJA, Said, World, with_each_cmake};
+use crate::world::{MAKE, NINJA, Said, World, cmake, with_each_cmake};
 use std::path::Path;
 use upcheck_tests::tools::{self, Ninja, root};
 
@@ -48,8 +48,18 @@ fn walk(world: &World, program: &str, build: &dyn Fn(&[&str]) -> String) {
         let output = std::process::Command::new(world.path(program)).output().expect("it runs");
         String::from_utf8(output.stdout).expect("UTF-8")
     };
+    let binary = world.path(program).parent().expect("a directory").to_owned();
+    let test = || {
+        let mut ctest = world.cmake();
+        ctest.arg("-E").arg("chdir").arg(&binary).arg(cmake(world.version).with_file_name("ctest"));
+        Said::new(&ctest.output().expect("cmake runs"))
+    };
     build(&[]);
     assert!(print().starts_with("2 lines, "), "{world}: {}", print());
+    let said = test();
+    assert!(said.is_well && !said.text.contains("Skipped"), "{world}: {}", said.text);
+    let said = test();
+    assert!(said.is_well && said.text.matches("***Skipped").count() == 2, "{world}: {}", said.text);
     let calm = build(&[]);
     for word in ["Building", "Linking", "Performing", "Collecting letters", "Recording"] {
         assert!(!calm.contains(word), "{word}, {world}: {calm}");
@@ -61,6 +71,8 @@ fn walk(world: &World, program: &str, build: &dyn Fn(&[&str]) -> String) {
     world.write("data/eve.txt", "Dear Eve\n");
     build(&[]);
     assert!(print().starts_with("3 lines, "), "{world}: {}", print());
+    let said = test();
+    assert!(said.is_well && !said.text.contains("Skipped"), "{world}: {}", said.text);
 
     let before = print();
     world.edit("external/codec/codec.c", "31", "33");
