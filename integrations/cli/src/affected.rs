@@ -1,6 +1,7 @@
 //! `affected`: which targets would go stale if these files changed.
 
 use crate::args::{AffectedArgs, Common, Format};
+use crate::cmake::{Cmake, Owner, Owners};
 use crate::exit::Exit;
 use crate::json;
 use crate::ninja;
@@ -9,9 +10,10 @@ use crate::run::{Trouble, bytes_of, open, print, print_names};
 use crate::text::{BOLD, FRESH, STALE, plural};
 use crate::words;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use upcheck::{Affected, Graph, path};
+use upcheck::{Affected, Graph, TargetId, path};
 
 /// The name and version of the format; see `docs/schema/affected.json`.
 pub(crate) const SCHEMA: &str = "upcheck.affected/1";
@@ -31,6 +33,8 @@ struct Found<'a> {
     unknown: Vec<&'a Asked>,
     /// Whether the description would change, and with it perhaps anything.
     description: bool,
+    /// Where targets have names in CMake, too.
+    owners: Option<Owners<'a>>,
 }
 
 /// Answers `affected`.
@@ -53,7 +57,10 @@ pub(crate) fn affected(common: &Common, args: &AffectedArgs) -> Result<Exit, Tro
         let graph = described.project.graph();
         let unknown = unknown.into_iter().map(|position| &asked[position]);
         let unknown = unknown.filter(|asked| !asked.names.iter().any(|name| sources.contains(name)));
-        let found = Found { targets: without_phony(graph, &found), unknown: unknown.collect(), description };
+        let targets = without_phony(graph, &found);
+        let description =
+            description || targets.iter().any(|found| Some(found.target) == described.configure);
+        let found = Found { targets, unknown: unknown.collect(), description, owners: owners(common) };
         return answer(common, args, graph, &found);
     }
     let build = ninja::describe_all(common, &disk)?;
@@ -74,7 +81,11 @@ pub(crate) fn affected(common: &Common, args: &AffectedArgs) -> Result<Exit, Tro
         build.manifest_file().is_some_and(|manifest| graph.outputs(found.target).contains(&manifest))
     };
     description |= targets.iter().any(makes_manifest);
-    answer(common, args, graph, &Found { targets, unknown, description })
+    answer(common, args, graph, &Found { targets, unknown, description, owners: owners(common) })
+}
+
+fn owners(common: &Common) -> Option<Owners<'_>> {
+    common.cmake.as_ref().map(Cmake::owners)
 }
 
 fn without_phony(graph: &Graph, found: &[Affected]) -> Vec<Affected> {
@@ -86,18 +97,17 @@ fn answer(common: &Common, args: &AffectedArgs, graph: &Graph, found: &Found<'_>
         print(common, |out| match common.format {
             Format::Text => text(out, graph, found),
             Format::Json => {
-                let list = found.targets.iter().map(|found| target(graph, found));
+                let list = found.targets.iter().map(|affected| target(graph, found, affected));
                 json::object(out, head(common, found), "targets", list, tail(found))
             }
             Format::Jsonl => {
-                found.targets.iter().try_for_each(|found| writeln!(out, "{}", target(graph, found)))?;
+                let mut targets = found.targets.iter().map(|affected| target(graph, found, affected));
+                targets.try_for_each(|target| writeln!(out, "{target}"))?;
                 let mut last = head(common, found);
                 last.extend(tail(found));
                 writeln!(out, "{}", Value::Object(last))
             }
-            Format::Names => {
-                print_names(out, common, found.targets.iter().map(|found| graph.name(found.target)))
-            }
+            Format::Names => print_names(out, common, found.names(graph)),
         })?;
     }
     Ok(if found.is_fresh() { Exit::Fresh } else { Exit::Stale })
@@ -108,10 +118,25 @@ impl Found<'_> {
     fn is_fresh(&self) -> bool {
         self.targets.is_empty() && !self.description
     }
+
+    /// The target of CMake that a target is a part of, where there is one.
+    fn owner(&self, graph: &Graph, target: TargetId) -> Option<Owner<'_>> {
+        self.owners.as_ref()?.of(graph, target)
+    }
+
+    /// The names of what would go stale, each once: as CMake has them, where it has one.
+    fn names(&self, graph: &Graph) -> Vec<Vec<u8>> {
+        let mut seen = HashSet::new();
+        let name = |found: &Affected| match self.owner(graph, found.target) {
+            Some(owner) => owner.to_string().into_bytes(),
+            None => graph.name(found.target).to_vec(),
+        };
+        self.targets.iter().map(name).filter(|name| seen.insert(name.clone())).collect()
+    }
 }
 
 fn text(out: &mut dyn Write, graph: &Graph, found: &Found<'_>) -> io::Result<()> {
-    let Found { targets, unknown, description } = found;
+    let Found { targets, unknown, description, .. } = found;
     if *description {
         writeln!(
             out,
@@ -121,9 +146,12 @@ fn text(out: &mut dyn Write, graph: &Graph, found: &Found<'_>) -> io::Result<()>
     if !targets.is_empty() {
         let n_targets = plural(targets.len(), "target");
         writeln!(out, "{STALE}{n_targets}{STALE:#} would go stale\n")?;
-        for found in targets {
-            let name = words::bytes(graph.name(found.target));
-            writeln!(out, "{BOLD}{name}{BOLD:#}  because of {}", words::path(graph, found.because))?;
+        for affected in targets {
+            let name = words::bytes(graph.name(affected.target));
+            let owner = found.owner(graph, affected.target);
+            let owner = owner.map_or(String::new(), |owner| format!("  ({owner})"));
+            let because = words::path(graph, affected.because);
+            writeln!(out, "{BOLD}{name}{BOLD:#}{owner}  because of {because}")?;
         }
     } else if !description {
         writeln!(out, "{FRESH}nothing{FRESH:#} would go stale")?;
@@ -143,16 +171,19 @@ fn head(common: &Common, found: &Found<'_>) -> Map<String, Value> {
     json::head(common.origin(), SCHEMA, found.is_fresh())
 }
 
-fn target(graph: &Graph, found: &Affected) -> Value {
+fn target(graph: &Graph, found: &Found<'_>, affected: &Affected) -> Value {
     let mut object = Map::new();
-    json::put_target(&mut object, graph, found.target);
-    json::put_path(&mut object, "because", graph.files.path(found.because));
-    object.insert("distance".into(), found.distance.into());
+    json::put_target(&mut object, graph, affected.target);
+    if let Some(owner) = found.owner(graph, affected.target) {
+        json::put_owner(&mut object, "cmake_target", &owner);
+    }
+    json::put_path(&mut object, "because", graph.files.path(affected.because));
+    object.insert("distance".into(), affected.distance.into());
     Value::Object(object)
 }
 
 fn tail(found: &Found<'_>) -> Map<String, Value> {
-    let Found { targets, unknown, description } = found;
+    let Found { targets, unknown, description, .. } = found;
     let mut tail = Map::new();
     let file = |asked: &&Asked| {
         let mut object = Map::new();

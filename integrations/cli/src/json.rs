@@ -115,7 +115,7 @@ pub(crate) fn put_target(object: &mut Map<String, Value>, graph: &Graph, target:
 }
 
 /// Puts what CMake calls a target.
-fn put_owner(object: &mut Map<String, Value>, key: &str, owner: &Owner<'_>) {
+pub(crate) fn put_owner(object: &mut Map<String, Value>, key: &str, owner: &Owner<'_>) {
     object.insert(key.into(), owner.name.into());
     if let Some(configuration) = owner.configuration {
         object.insert("configuration".into(), configuration.into());

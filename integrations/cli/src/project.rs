@@ -85,7 +85,10 @@ fn goals(
         let known = known_as.iter().find_map(goal);
         let unknown = || match unknown {
             Some(unknown) => Trouble(unknown),
-            None => Trouble(format!("the Makefiles have no '{}'", words::bytes(&known_as[0]))),
+            None => Trouble(format!(
+                "nothing is known of '{}': it is no file of the build",
+                words::bytes(&known_as[0])
+            )),
         };
         requests.push(known.ok_or_else(unknown)?);
     }

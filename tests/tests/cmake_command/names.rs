@@ -2,6 +2,7 @@
 
 use crate::project::{ALL, Project, set};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use upcheck_tests::schemas;
 
 /// For each kind of build directory, all in one: building it is what takes time.
@@ -49,6 +50,29 @@ fn questions_and_answers_are_in_cmakes_words() {
         );
         let configuration = owned[0].get("configuration").and_then(Value::as_str);
         assert_eq!(configuration, kind.is_multi_config().then_some("Debug"), "{kind:?}");
+
+        let header = project.source().join("lib/text.h").display().to_string();
+        let affected =
+            project.upcheck(&["--from", "cmake", "affected", &header, "--format", "names"]).answer(1);
+        assert_eq!(
+            affected.lines().map(str::to_owned).collect::<BTreeSet<_>>(),
+            named(&["text", "app"]),
+            "{kind:?}"
+        );
+        let affected =
+            project.upcheck(&["--from", "cmake", "affected", &header, "--format", "json"]).answer(1);
+        let affected: Value = serde_json::from_str(&affected).expect("JSON");
+        assert_eq!(
+            schemas::verdicts(&[("affected.json#/$defs/answer".into(), affected.clone())]),
+            [None],
+            "{kind:?}"
+        );
+        assert!(
+            affected["targets"].as_array().expect("a list").iter().all(|it| it["cmake_target"].is_string())
+        );
+        let lists = project.source().join("lib/CMakeLists.txt").display().to_string();
+        let affected = project.upcheck(&["--from", "cmake", "affected", &lists]).answer(1);
+        assert!(affected.starts_with("The description itself would change"), "{kind:?}: {affected}");
 
         // A target that is none, with what may be meant.
         let trouble = project.upcheck(&["--target", "nett"]).trouble();
