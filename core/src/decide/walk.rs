@@ -224,9 +224,10 @@ impl Decision<'_> {
             ready = false;
         }
         // A stale target with restat may leave its outputs as they are: whether its users have to run is open, unless
-        // somebody else knows.
-        let changes = self.history.rule(target) == Rule::Given { changes: true };
-        let passes_on = certain && (phony || changes || !self.has_restat(target));
+        // somebody else knows. For ninja a phony target has no outputs that it could leave.
+        let rule = self.history.rule(target);
+        let open = self.has_restat(target) && !(phony && rule == Rule::Ninja);
+        let passes_on = certain && (!open || rule == Rule::Given { changes: true });
         let mut bits = F_SETTLED;
         if dirty {
             bits |= F_DIRTY;

@@ -302,7 +302,11 @@ impl<'a> Describer<'a> {
     }
 
     fn target(&mut self, target: TargetId) {
-        if self.project.graph.flags(target).phony {
+        let flags = self.project.graph.flags(target);
+        if flags.phony {
+            if flags.restat {
+                self.described.history.set_rule(target, Rule::Newer);
+            }
             return;
         }
         if let Some(reasons) = self.project.given.get(&target) {

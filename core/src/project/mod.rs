@@ -131,7 +131,8 @@ pub struct Description<'a> {
     pub policy: Option<Policy>,
     /// A mere name for its inputs: it has no command, no record, and nothing to run.
     pub phony: bool,
-    /// The command may leave its outputs as they are: what is made from them is pending while this target is stale.
+    /// The command may leave its outputs as they are: what is made from them is pending while this target is stale. Of a
+    /// phony target: it stands for what may be changed by what it names.
     pub restat: bool,
     /// Why the target is stale, where whoever describes it has found that out: it is stale for these reasons, and fresh
     /// without any, whatever its files and records say ([`Rule::Given`](crate::history::Rule::Given)).
@@ -351,7 +352,6 @@ impl Project {
             ("depfile", !description.depfile.is_empty()),
             ("globs", !description.globs.is_empty()),
             ("policy", description.policy.is_some()),
-            ("restat", description.restat),
             ("given", description.given.is_some()),
         ];
         if let Some((what, _)) = only_with_command.iter().find(|(_, is_there)| description.phony && *is_there)
@@ -389,6 +389,12 @@ impl Project {
             self.given.insert(target, reasons.into());
         }
         Ok(target)
+    }
+
+    /// Whether whoever described a target has judged it, too: there is nothing to record of it.
+    #[must_use]
+    pub fn is_given(&self, target: TargetId) -> bool {
+        self.given.contains_key(&target)
     }
 
     /// The targets and their files.

@@ -2,12 +2,14 @@
 
 use crate::args::Common;
 use crate::exit::Exit;
+use crate::externals;
 use crate::run::{Trouble, bytes_of, print};
 use crate::words;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use upcheck::{Graph, TargetId};
 use upcheck_cmake::globs::{self, Difference};
+use upcheck_cmake::makefiles::Known;
 use upcheck_cmake::names::{self, Names};
 use upcheck_cmake::reply::{self, Reply};
 use upcheck_ninja::Build;
@@ -24,6 +26,8 @@ pub(crate) struct Cmake {
     globs: Option<Difference>,
     /// The same for globs of the module that a ninja build has verified by `upcheck verify-globs`.
     own_globs: Option<Difference>,
+    /// Whether the module looks at external projects, and would find nothing.
+    externals_are_fresh: bool,
 }
 
 /// To which targets of CMake the files of a build belong.
@@ -85,7 +89,8 @@ pub(crate) fn read(common: &Common) -> Result<Option<Cmake>, Trouble> {
         script if script.exists() => Some(globs::differences(&globs::of_script(&script)?)?),
         _ => None,
     };
-    Ok(Some(Cmake { reply, configuration, is_named: named.is_some(), globs, own_globs }))
+    let externals_are_fresh = externals::are_fresh(common)?;
+    Ok(Some(Cmake { reply, configuration, is_named: named.is_some(), globs, own_globs, externals_are_fresh }))
 }
 
 /// Asks CMake to say what its targets are when it runs next.
@@ -112,20 +117,30 @@ impl Cmake {
         }
     }
 
-    /// In what the globs differ from when CMake ran.
-    pub(crate) fn globs(&self) -> Option<&Difference> {
-        self.globs.as_ref()
+    /// What Makefiles would run commands to find out.
+    pub(crate) fn known(&self) -> Known<'_> {
+        Known {
+            globs: self.globs.as_ref(),
+            fresh: if self.externals_are_fresh { &[externals::LOOK] } else { &[] },
+        }
     }
 
-    /// Whether there are globs that nothing but a look at them can tell about.
-    pub(crate) fn has_globs(&self) -> bool {
-        self.globs.is_some() || self.own_globs.is_some()
+    /// Whether there is anything that ninja would run a command to find out.
+    pub(crate) fn has_given(&self) -> bool {
+        self.globs.is_some() || self.own_globs.is_some() || self.externals_are_fresh
     }
 
-    /// Tells a ninja build what is known of its globs, which ninja would run a command to find out.
+    /// Tells a ninja build what ninja would run commands to find out.
     pub(crate) fn give(&self, build: &mut Build) {
-        for (stamp, globs) in [(STAMP, &self.globs), (OWN_STAMP, &self.own_globs)] {
-            let Some(Difference { added, removed, .. }) = globs else { continue };
+        let nothing = Difference::default();
+        let externals = self.externals_are_fresh.then_some(&nothing);
+        let given = [
+            (STAMP, self.globs.as_ref()),
+            (OWN_STAMP, self.own_globs.as_ref()),
+            (externals::LOOK, externals),
+        ];
+        for (stamp, difference) in given {
+            let Some(Difference { added, removed, .. }) = difference else { continue };
             let absolute = [&self.reply.build[..], b"/", stamp].concat();
             // Ninja's manifests have it by either name, or not at all any more.
             let _ = build.give(stamp, added, removed) || build.give(&absolute, added, removed);

@@ -9,6 +9,7 @@ mod build_tool;
 mod cmake;
 mod doctor;
 mod exit;
+mod externals;
 mod image_folder;
 mod json;
 mod keep_times;

@@ -233,8 +233,8 @@ fn load(
     };
     let targets: Vec<_> = targets.iter().cloned().map(bytes_of).collect();
     // That nothing differs from the last check says nothing of files that a glob would find.
-    let has_globs = common.cmake.as_ref().is_some_and(Cmake::has_globs);
-    upcheck_ninja::open(disk, &options, images, &targets, has_to_build || has_globs).map_err(|error| {
+    let has_given = common.cmake.as_ref().is_some_and(Cmake::has_given);
+    upcheck_ninja::open(disk, &options, images, &targets, has_to_build || has_given).map_err(|error| {
         let mut message = error.to_string();
         if let Error::Read { cause, .. } = &error
             && cause.kind() == io::ErrorKind::NotFound

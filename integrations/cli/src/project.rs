@@ -42,8 +42,8 @@ pub(crate) fn describe(
     let mut makefiles = None;
     match common.from {
         _ if common.cmake.is_some() => {
-            let globs = common.cmake.as_ref().and_then(Cmake::globs);
-            makefiles = Some(upcheck_cmake::makefiles::describe(disk, globs, &mut project)?);
+            let known = common.cmake.as_ref().map(Cmake::known).unwrap_or_default();
+            makefiles = Some(upcheck_cmake::makefiles::describe(disk, known, &mut project)?);
         }
         _ if common.one.is_given() => one_target(common, &common.one, command, &mut project)?,
         Some(From::Graph) => graph(common, &mut project)?,
@@ -326,7 +326,10 @@ pub(crate) fn made(described: &Described, all: bool) -> Result<Vec<TargetId>, Tr
         let needed = graph.ordering_inputs(target).iter().chain(graph.validations(target));
         left.extend(needed.filter_map(|&file| graph.producer(file)));
     }
-    Ok(graph.targets().filter(|target| made[target.index()] && !graph.flags(*target).phony).collect())
+    let is_made = |target: &TargetId| {
+        made[target.index()] && !graph.flags(*target).phony && !described.project.is_given(*target)
+    };
+    Ok(graph.targets().filter(is_made).collect())
 }
 
 fn request(project: &Project, target: &OsStr) -> Result<FileId, Trouble> {

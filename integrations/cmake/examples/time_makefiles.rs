@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use upcheck::Project;
 use upcheck::collect::os_disk;
 use upcheck::project::Options;
-use upcheck_cmake::makefiles::describe;
+use upcheck_cmake::makefiles::{Known, describe};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..times {
         let began = Instant::now();
         let mut project = Project::new();
-        let makefiles = describe(&disk, None, &mut project)?;
+        let makefiles = describe(&disk, Known::default(), &mut project)?;
         let described = began.elapsed();
         let configured = project.graph().outputs(makefiles.configure)[0];
         let checked = project.check(&disk, None, &[makefiles.all, configured], Options::default())?;

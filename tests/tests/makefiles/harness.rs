@@ -9,7 +9,7 @@ use upcheck::collect::os_disk;
 use upcheck::project::Options;
 use upcheck::{FileId, Policy, Project, Verdict};
 use upcheck_cmake::globs::Difference;
-use upcheck_cmake::makefiles::describe;
+use upcheck_cmake::makefiles::{Known, describe};
 use upcheck_tests::space::{Space, set_mtime};
 use upcheck_tests::tools::run_tool;
 
@@ -137,7 +137,8 @@ impl Build {
         let disk = os_disk(&self.path(directory)).map_err(|error| error.to_string())?;
         let mut project = Project::new();
         project.set_policy(Some(Policy::Newer));
-        let made = describe(&disk, self.globs.as_ref(), &mut project).map_err(|error| error.to_string())?;
+        let made = describe(&disk, Known { globs: self.globs.as_ref(), fresh: &[] }, &mut project)
+            .map_err(|error| error.to_string())?;
         let goal = made.goals.iter().find(|(name, _)| name == self.goal.as_bytes());
         let goal = goal.ok_or_else(|| format!("no goal {}", self.goal))?.1;
         let configured = project.graph().outputs(made.configure)[0];

@@ -1,6 +1,8 @@
 //! What is built, and what is not.
 
-use crate::world::{MAKE, MULTI, NINJA, everywhere, with_each_cmake};
+use crate::world::{MAKE, MULTI, NINJA, Said, everywhere, with_each_cmake};
+use std::process::Command;
+use upcheck_tests::tools;
 
 const NOTHING: [&str; 0] = [];
 
@@ -253,5 +255,33 @@ fn each_configuration_is_built() {
             std::fs::remove_dir_all(world.binary()).expect("gone");
             world.configure();
         }
+    });
+}
+
+#[test]
+fn the_command_asks_what_the_build_would_ask() {
+    everywhere(|world| {
+        world.externals(&["one", "two"]);
+        let upcheck = |args: &[&str]| {
+            let mut command = Command::new(tools::upcheck());
+            command.arg("-C").arg(world.path("build")).arg("--no-image").args(args);
+            let output = command.output().expect("upcheck starts");
+            (output.status.code(), Said::new(&output).text)
+        };
+        assert_eq!(upcheck(&["--write-query"]).0, Some(0), "{world}");
+        world.configure();
+        world.entered();
+        // The target that looks at them is always stale for the build tool.
+        let (status, text) = upcheck(&["--from", "cmake"]);
+        assert_eq!(status, Some(0), "{world}: {text}");
+        world.write("two/c.txt", "c\n");
+        let (status, text) = upcheck(&["--from", "cmake"]);
+        assert_eq!(status, Some(1), "{world}: {text}");
+        assert!(text.contains("upcheck_externals"), "{world}: {text}");
+        assert_eq!(world.entered(), ["two"], "{world}");
+        assert_eq!(upcheck(&["--from", "cmake"]).0, Some(0), "{world}: built again");
+        // Without the records nobody knows.
+        std::fs::remove_dir_all(world.path("build/CMakeFiles/upcheck/external-records")).expect("a store");
+        assert_eq!(upcheck(&["--from", "cmake"]).0, Some(1), "{world}: no records");
     });
 }

@@ -309,6 +309,8 @@ function(_upcheck_add_externals_target)
   endif()
   # When it is written, all calls were, and it is left alone if it is the same.
   file(GENERATE OUTPUT "${dir}.json" CONTENT "$<TARGET_PROPERTY:upcheck_externals,UPCHECK_GRAPH>\n")
+  # For `upcheck --from cmake`, which asks what this target asks.
+  file(GENERATE OUTPUT "${dir}.store" CONTENT "${store}\n")
   _upcheck_write_externals()
 endfunction()
 

@@ -29,7 +29,7 @@
 //! | `X` of a custom target | the phony name `X.dir/X`: a file may be called like it |
 //! | `all` | the phony name `CMakeFiles/all.dir/all`, no CMake target being called so |
 //! | a scan for includes | `X.dir/depend`, a name with `restat`: what it will find is open |
-//! | what a command makes beside its outputs | `X.dir/byproducts`, a name with `restat`, and a phony name for each that is used |
+//! | what a command makes beside its outputs | `X.dir/byproducts`, a phony name with `restat`, and a phony name for each that is used |
 
 mod configure;
 mod deps;
@@ -61,8 +61,16 @@ pub struct Makefiles {
     pub goals: Vec<(Vec<u8>, FileId)>,
 }
 
-/// Describes what the Makefiles of the directory at the disk's base say. `globs` is in what globs differ, where the project
-/// has any with CONFIGURE_DEPENDS.
+/// What a build runs commands to find out, and the caller has found out himself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    /// In what globs differ, where the project has any with CONFIGURE_DEPENDS.
+    pub globs: Option<&'a Difference>,
+    /// What is fresh, whatever its rule says, by its first output.
+    pub fresh: &'a [&'a [u8]],
+}
+
+/// Describes what the Makefiles of the directory at the disk's base say.
 ///
 /// The project's base becomes the build directory as CMake calls it, so that names in full are the same files as relative
 /// ones. The project's policy becomes make's, [`Policy::Newer`]; whoever sets another one afterwards lets records decide.
@@ -70,11 +78,7 @@ pub struct Makefiles {
 ///
 /// # Errors
 /// When they cannot be read, are not what CMake writes, or are about another directory.
-pub fn describe(
-    disk: &dyn Disk,
-    globs: Option<&Difference>,
-    project: &mut Project,
-) -> Result<Makefiles, Error> {
+pub fn describe(disk: &dyn Disk, known: Known<'_>, project: &mut Project) -> Result<Makefiles, Error> {
     let place = Place::read(disk)?;
     project.set_base(&place.build);
     project.set_policy(Some(Policy::Newer));
@@ -89,7 +93,7 @@ pub fn describe(
         numbers: Vec::new(),
         names: Vec::new(),
     };
-    let (configure, configured) = configure::describe(disk, globs, &mut describer)?;
+    let (configure, configured) = configure::describe(disk, known.globs, &mut describer)?;
     for target in &targets {
         describer.target(target)?;
     }
@@ -97,7 +101,8 @@ pub fn describe(
     for target in &targets {
         describer.byproducts(disk, target, &used)?;
     }
-    describer.add_files(&used)?;
+    let fresh = describer.files(known.fresh.iter().copied())?;
+    describer.add_files(&used, &fresh)?;
     let (all, goals) = describer.goals(&makefile2, &directories, configured)?;
     Ok(Makefiles { all, configure, goals })
 }
@@ -396,15 +401,14 @@ impl Describer<'_> {
             }
         }
         unique(&mut commands);
-        let name = [directory, b"/byproducts"].concat();
+        let name = self.file(&[directory, b"/byproducts"].concat())?;
         self.project.add(&Description {
-            name: &name,
+            outputs: &[name],
             explicit: &commands,
             restat: true,
-            policy: Some(Policy::Newer),
+            phony: true,
             ..Description::default()
         })?;
-        let name = self.file(&name)?;
         for byproduct in byproducts {
             self.project.add(&Description {
                 outputs: &[byproduct],
@@ -417,7 +421,7 @@ impl Describer<'_> {
     }
 
     /// Adds a target for each file that is made.
-    fn add_files(&mut self, used: &Set) -> Result<(), Error> {
+    fn add_files(&mut self, used: &Set, fresh: &[FileId]) -> Result<(), Error> {
         let mut seen = Set::default();
         for made in std::mem::take(&mut self.made) {
             let Made { file, mut inputs, mut headers, recipe, builds, phony, mut given } = made;
@@ -431,7 +435,10 @@ impl Describer<'_> {
             if phony && !is_phony {
                 given.push(Reason::PhonyMissing { input: file });
             }
-            let given = (!given.is_empty()).then_some(given.as_slice());
+            if fresh.contains(&file) {
+                given.clear();
+            }
+            let given = (!given.is_empty() || fresh.contains(&file)).then_some(given.as_slice());
             self.project.add(&Description {
                 outputs: &[file],
                 explicit: &inputs,
