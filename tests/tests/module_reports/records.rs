@@ -121,3 +121,24 @@ fn a_build_does_not_fail_for_want_of_a_record() {
         });
     }
 }
+
+/// The option was refused where nothing said that the Makefiles are CMake's, and passed over where something did.
+#[test]
+fn a_policy_is_taken_where_it_means_something_and_refused_where_it_does_not() {
+    everywhere(|world| {
+        project(world, "upcheck_record_after_build(METHOD TARGET)");
+        world.configure();
+        world.build();
+        world.touch("src/lib.c");
+        for from in [&["--from", "cmake"][..], &[]] {
+            let (status, said) = world.ask(&[from, &["--policy", "mtime-and-digest-input"]].concat());
+            if world.generator == MAKE {
+                assert_eq!(status, 0, "{world}: {said}");
+                assert_eq!(world.ask(from).0, 1, "make goes by times, {world}");
+            } else {
+                assert_eq!(status, 2, "{world}: {said}");
+                assert!(said.contains("--policy is not for ninja"), "{world}: {said}");
+            }
+        }
+    });
+}
