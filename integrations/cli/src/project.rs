@@ -41,7 +41,7 @@ pub(crate) fn describe(
     project.set_base(&bytes_of(base.into_os_string()));
     let mut makefiles = None;
     match common.from {
-        _ if common.cmake.is_some() => {
+        _ if common.cmake.as_ref().is_some_and(Cmake::has_makefiles) => {
             let known = common.cmake.as_ref().map(Cmake::known).unwrap_or_default();
             makefiles = Some(upcheck_cmake::makefiles::describe(disk, known, &mut project)?);
         }
