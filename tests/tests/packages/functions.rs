@@ -97,6 +97,7 @@ fn functions() -> Vec<String> {
         std::fs::read_to_string(root().join("integrations/cmake/module/Upcheck.cmake")).expect("the module");
     let mut names: Vec<_> =
         module.lines().filter_map(|line| Some(line.trim().strip_prefix('`')?.split_once('`')?.0)).collect();
+    names.retain(|name| name.starts_with("upcheck_"));
     names.sort_unstable();
     names.into_iter().map(str::to_owned).collect()
 }
