@@ -86,7 +86,9 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
     if common.named.write_query {
         return cmake::write_query(common).map(ExitCode::from);
     }
-    match cmake::read(common) {
+    // These ask nothing of CMake.
+    let is_apart = matches!(args.command, Some(Command::Doctor(_) | Command::VerifyGlobs(_)));
+    match if is_apart { Ok(None) } else { cmake::read(common) } {
         Ok(cmake) => args.common.cmake = cmake,
         Err(trouble) if is_run => return Ok(record::trouble_of_run(common, &trouble)),
         Err(trouble) => return Err(trouble),

@@ -69,3 +69,11 @@ fn options_that_contradict_each_other_are_refused() {
         assert!(trouble.contains(words), "{args:?}: {trouble}");
     }
 }
+
+#[test]
+fn the_doctor_asks_nothing_of_cmake() {
+    let project = Project::written(MAKE);
+    project.configure();
+    let ran = project.upcheck(&["doctor"]);
+    assert!(ran.status < 2, "without a reply: {ran:?}");
+}
