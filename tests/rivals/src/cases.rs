@@ -270,7 +270,7 @@ impl<'a> Ground<'a> {
         let wanted = format!("makefiles version {}\n{place}", cmake::VERSION);
         let made = shop.tree(&name, &wanted, |dir| cmake::generate_makefiles(dir, n_files, &shop.upcheck))?;
         let dir = cmake::build_dir(&made, "make");
-        let looked = Looked::of(n_files + n_files.div_ceil(20), Vec::new());
+        let looked = Looked::of(n_files + n_files.div_ceil(20), cmake::files(n_files));
         Ok(Self { shop, name, dir_of_1_11: dir.clone(), dir, options_of_1_11: &[], looked })
     }
 

@@ -23,6 +23,15 @@ pub(crate) fn generate_makefiles(dir: &Path, n_files: usize, upcheck: &Path) -> 
     build(&build_dir(dir, "make"))
 }
 
+/// The files of such a build that are made or made from, without those of CMake and of the system.
+pub(crate) fn files(n_files: usize) -> Vec<Vec<u8>> {
+    let object = |file: usize| format!("CMakeFiles/part{0}.dir/part{0}/f{file}.c.o", file / 20);
+    let sources = (0..n_files).flat_map(|file| [format!("part{}/f{file}.c", file / 20), object(file)]);
+    let headers = (0..(n_files / 2).max(1)).map(|header| format!("include/h{header}.h"));
+    let libraries = (0..n_files.div_ceil(20)).map(|library| format!("libpart{library}.a"));
+    sources.chain(headers).chain(libraries).map(String::into_bytes).collect()
+}
+
 /// The build directory of a kind.
 pub(crate) fn build_dir(dir: &Path, kind: &str) -> PathBuf {
     dir.join(format!("build-{kind}"))

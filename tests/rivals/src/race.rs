@@ -90,6 +90,11 @@ fn rows(contender: &Contender, times: &Times) -> Vec<Row> {
 }
 
 impl Outcome {
+    /// How large the build is, where that is one build and was counted.
+    pub(crate) fn size(&self) -> Option<String> {
+        (self.n_files > 0).then(|| format!("{} targets, {} files", self.n_targets, self.n_files))
+    }
+
     /// What all others are compared with.
     pub(crate) fn ours(&self) -> &Figures {
         &self.rows[0].figures

@@ -68,9 +68,10 @@ impl Record {
 
     fn block(&self, outcome: &Outcome) -> String {
         let Occasion { date, commit, machine } = &self.occasion;
-        let Outcome { case, title, n_targets, n_files, rounds, .. } = outcome;
+        let Outcome { case, title, rounds, .. } = outcome;
+        let size = outcome.size().map_or(String::new(), |size| format!("{size}, "));
         let mut block = format!(
-            "*{case}*: {title}. {n_targets} targets, {n_files} files, {rounds} rounds in turn.\n\
+            "*{case}*: {title}. {size}{rounds} rounds in turn.\n\
              Measured {date} at commit {commit} on {machine}.\n\n\
              ![{case}](performance/{case}.svg)\n\n"
         );

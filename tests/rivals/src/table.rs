@@ -20,10 +20,9 @@ pub(crate) fn text(outcome: &Outcome) -> String {
 }
 
 fn heading(outcome: &Outcome) -> String {
-    let Outcome { case, title, n_targets, n_files, rounds, .. } = outcome;
-    format!(
-        "== {case}: {title}\n   {n_targets} targets, {n_files} files; rounds in turn: {rounds}; ms and MiB"
-    )
+    let Outcome { case, title, rounds, .. } = outcome;
+    let size = outcome.size().map_or(String::new(), |size| format!("{size}; "));
+    format!("== {case}: {title}\n   {size}rounds in turn: {rounds}; ms and MiB")
 }
 
 fn cells(outcome: &Outcome, row: &Row) -> Vec<String> {
