@@ -1,7 +1,7 @@
 //! `affected`: which targets would go stale if these files changed.
 
 use crate::args::{AffectedArgs, Common, Format};
-use crate::cmake::{Cmake, Owner, Owners};
+use crate::cmake::{self, Cmake, Owner, Owners};
 use crate::exit::Exit;
 use crate::json;
 use crate::ninja;
@@ -10,7 +10,6 @@ use crate::run::{Trouble, bytes_of, open, print, print_names};
 use crate::text::{BOLD, FRESH, STALE, plural};
 use crate::words;
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use upcheck::{Affected, Graph, TargetId, path};
@@ -107,7 +106,10 @@ fn answer(common: &Common, args: &AffectedArgs, graph: &Graph, found: &Found<'_>
                 last.extend(tail(found));
                 writeln!(out, "{}", Value::Object(last))
             }
-            Format::Names => print_names(out, common, found.names(graph)),
+            Format::Names => {
+                let targets = found.targets.iter().map(|found| found.target);
+                print_names(out, common, cmake::names_of(found.owners.as_ref(), graph, targets))
+            }
         })?;
     }
     Ok(if found.is_fresh() { Exit::Fresh } else { Exit::Stale })
@@ -122,16 +124,6 @@ impl Found<'_> {
     /// The target of CMake that a target is a part of, where there is one.
     fn owner(&self, graph: &Graph, target: TargetId) -> Option<Owner<'_>> {
         self.owners.as_ref()?.of(graph, target)
-    }
-
-    /// The names of what would go stale, each once: as CMake has them, where it has one.
-    fn names(&self, graph: &Graph) -> Vec<Vec<u8>> {
-        let mut seen = HashSet::new();
-        let name = |found: &Affected| match self.owner(graph, found.target) {
-            Some(owner) => owner.to_string().into_bytes(),
-            None => graph.name(found.target).to_vec(),
-        };
-        self.targets.iter().map(name).filter(|name| seen.insert(name.clone())).collect()
     }
 }
 

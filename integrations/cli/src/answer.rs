@@ -1,7 +1,6 @@
 //! An answer on its way from the question to whoever prints it.
 
-use crate::cmake::{Owner, Owners};
-use std::collections::HashSet;
+use crate::cmake::{self, Owner, Owners};
 use std::time::SystemTime;
 use upcheck::{Graph, IoCounts, Project, Reason, Report, TargetId};
 use upcheck_ninja::{Build, NinjaVersion};
@@ -79,13 +78,8 @@ impl Answer<'_> {
 
     /// The names of what is stale, each once: as CMake has them, where it has one.
     pub(crate) fn names(&self) -> Vec<Vec<u8>> {
-        let mut seen = HashSet::new();
-        let name = |target| match self.owner(target) {
-            Some(owner) => owner.to_string().into_bytes(),
-            None => self.graph.name(target).to_vec(),
-        };
-        let names = self.report.stale.iter().map(|stale| name(stale.target));
-        names.filter(|name| seen.insert(name.clone())).collect()
+        let targets = self.report.stale.iter().map(|stale| stale.target);
+        cmake::names_of(self.cmake.as_ref(), self.graph, targets)
     }
 
     /// The command line of a target; empty where there is none.

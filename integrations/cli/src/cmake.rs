@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::externals;
 use crate::run::{Trouble, bytes_of, print};
 use crate::words;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use upcheck::{Graph, TargetId};
@@ -205,4 +206,18 @@ impl Owners<'_> {
             Some(Owner { name: &owner.name, configuration: self.is_multi_config.then_some(*configuration) })
         })
     }
+}
+
+/// The names of targets, each once: as CMake has them, where it has one.
+pub(crate) fn names_of(
+    owners: Option<&Owners<'_>>,
+    graph: &Graph,
+    targets: impl Iterator<Item = TargetId>,
+) -> Vec<Vec<u8>> {
+    let mut seen = HashSet::new();
+    let name = |target| match owners.and_then(|owners| owners.of(graph, target)) {
+        Some(owner) => owner.to_string().into_bytes(),
+        None => graph.name(target).to_vec(),
+    };
+    targets.map(name).filter(|name| seen.insert(name.clone())).collect()
 }

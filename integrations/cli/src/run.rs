@@ -88,7 +88,8 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
     }
     // These ask nothing of CMake.
     let is_apart = matches!(args.command, Some(Command::Doctor(_) | Command::VerifyGlobs(_)));
-    match if is_apart { Ok(None) } else { cmake::read(common) } {
+    let cmake = if is_apart { Ok(None) } else { cmake::read(common) };
+    match cmake {
         Ok(cmake) => args.common.cmake = cmake,
         Err(trouble) if is_run => return Ok(record::trouble_of_run(common, &trouble)),
         Err(trouble) => return Err(trouble),
