@@ -110,6 +110,10 @@ impl Space {
     pub fn copy(&self) -> Self {
         let copy = Self::new();
         copy_tree(self.path(), copy.path());
+        // The directory itself too, last of all: filling it gave it the hour of the copy.
+        let mtime = fs::metadata(self.path()).and_then(|meta| meta.modified()).expect("a time");
+        let directory = File::open(copy.path()).expect("the copy");
+        directory.set_times(FileTimes::new().set_modified(mtime)).expect("a time that can be set");
         copy
     }
 
