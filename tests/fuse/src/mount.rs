@@ -60,7 +60,6 @@ impl Mount {
     }
 
     /// What was asked since the last time.
-    #[must_use]
     pub fn take_counts(&self) -> Counts {
         self.late.counting.take()
     }
