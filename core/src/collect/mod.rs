@@ -16,6 +16,7 @@
 
 mod chunk;
 mod crew;
+pub mod listing;
 mod memory;
 mod open;
 mod portable;
