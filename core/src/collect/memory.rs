@@ -3,6 +3,7 @@
 #![cfg(any(test, feature = "testing"))]
 
 use super::list::{self, Lister, Outcome, Wanted};
+use super::listing::Folding;
 use super::open::copy_at;
 use super::{Disk, Kind, Listing, OpenFile};
 use crate::path;
@@ -531,17 +532,12 @@ struct MemoryLister<'a> {
 impl Lister for MemoryLister<'_> {
     type Unit = u8;
 
-    fn spell(&mut self, name: &[u8], units: &mut Vec<u8>) -> bool {
-        units.extend_from_slice(name);
-        !matches!(name, b"" | b"." | b"..")
+    fn folding(&self) -> Folding {
+        if self.disk.folds { Folding::Case } else { Folding::None }
     }
 
-    fn folds(&self) -> bool {
-        self.disk.folds
-    }
-
-    fn fold(units: &mut [u8]) {
-        units.make_ascii_lowercase();
+    fn spell(name: &[u8]) -> Option<impl Iterator<Item = u8>> {
+        (!matches!(name, b"" | b"." | b"..")).then(|| name.iter().copied())
     }
 
     fn stamp(&mut self) -> Option<i64> {
@@ -550,7 +546,7 @@ impl Lister for MemoryLister<'_> {
         disk.files.get(&path).map_or(Some(0), |entry| Some(entry.ctime))
     }
 
-    fn read(&mut self, restarts: bool, limit: usize, sink: &mut impl FnMut(list::Entry<'_, u8>)) -> Outcome {
+    fn read(&mut self, restarts: bool, limit: usize, sink: &mut impl FnMut(list::Entry<'_>)) -> Outcome {
         let disk = self.disk.now_it_is();
         if restarts {
             self.disk.note(Access::List(self.directory.to_vec()));
@@ -571,7 +567,7 @@ impl Lister for MemoryLister<'_> {
                 }
                 _ => None,
             };
-            sink(list::Entry { name, other: None, meta });
+            sink(list::Entry { name, short_name: b"", meta });
         }
         self.disk.was_read(self.directory);
         if self.listed.is_empty() { Outcome::End } else { Outcome::More }

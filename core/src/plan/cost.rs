@@ -105,9 +105,11 @@ impl Costs {
 
     /// How many entries may be listed before it would have been cheaper to ask for each of `names` alone.
     pub(super) fn budget(&self, depth: usize, names: usize) -> u32 {
-        let Some(ListingCosts { entry, .. }) = self.listing else { return 0 };
+        let Some((ListingCosts { entry, .. }, begun)) = self.listing.zip(self.by_listing(depth, 0)) else {
+            return 0;
+        };
         let alone = self.by_path(depth, names).min(self.by_descriptor(depth, names));
-        u32::try_from(alone / entry.max(1)).unwrap_or(u32::MAX)
+        u32::try_from(alone.saturating_sub(begun) / entry.max(1)).unwrap_or(u32::MAX)
     }
 }
 
