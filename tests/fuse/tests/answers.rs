@@ -284,7 +284,7 @@ fn plant(case: &Case) -> Tree {
 fn random_trees_with_random_habits_are_answered_as_one_by_one() {
     let cases: u32 = match std::env::var("UPCHECK_CASES") {
         Ok(text) => text.parse().expect("UPCHECK_CASES is a number"),
-        Err(_) => 100,
+        Err(_) => 40,
     };
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 500, ..Config::default() };
     let listings = std::cell::Cell::new(0);
