@@ -17,7 +17,7 @@ use super::unix::{look_up, meta};
 use crate::ids::narrow;
 use crate::plan::{Asked, Visit};
 use crate::snapshot::{IoCounts, Stat};
-use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fstat, fstatfs, openat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatFs, fstat, fstatfs, openat, statat};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -77,6 +77,12 @@ fn sort(magic: i64) -> Option<bool> {
         0x6573_5546 | 0x5346_414f | 0x6b41_4653 | 0x7375_7245 => Some(false),
         _ => None,
     }
+}
+
+/// The field has another type on each platform.
+#[allow(clippy::unnecessary_cast, clippy::cast_lossless)]
+fn magic(found: &StatFs) -> i64 {
+    found.f_type as i64
 }
 
 impl Default for Remotes {
@@ -186,8 +192,8 @@ impl Remotes {
         let far = match self.recall(device) {
             Some(known) => known?,
             None => {
-                let magic = fstatfs(&directory).ok()?.f_type;
-                self.remember(device, magic.into())?
+                let found = fstatfs(&directory).ok()?;
+                self.remember(device, magic(&found))?
             }
         };
         Some((directory, far))
@@ -208,8 +214,8 @@ impl Remotes {
             return known;
         }
         let file = openat(from, or_dot(asked), OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-        let magic = file.and_then(fstatfs).map_or(0, |found| found.f_type);
-        self.remember(device, magic.into())
+        let magic = file.and_then(fstatfs).map_or(0, |found| magic(&found));
+        self.remember(device, magic)
     }
 
     fn recall(&self, device: u64) -> Option<Option<Arc<Far>>> {
