@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What get-ninja and get-source share. They source this file; it does nothing when run.
+# What the scripts here share. They source this file; it does nothing when run.
 #
 # Everything is kept below $tools. A result is made inside $work, a temporary folder on
 # the same file system, and renamed into place when it is complete, so what has its final
@@ -54,16 +54,14 @@ install() { # WHAT-IS-MISSING PACKAGE...
         apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
 }
 
-# Unpacks the upstream tarball of a Debian source package, which apt downloads and whose
-# hash it checks, and sets $unpacked. RELEASE may be empty: the machine's own release.
+# Makes $apt, with which apt-get reads the lists of a Debian release that is not this machine's:
+#     apt-get -q -c "$apt/apt.conf" download ...
+# KIND is deb-src or deb. RELEASE may be empty: the machine's own release. Holds a lock until fd 8 is closed.
 #
-# Only the tarball: Debian's changes are of no use here, and there are mirrors that have
-# the tarball of a package but answer 404 for the files that hold the changes.
-#
-# apt gets a configuration of its own, with a deb-src list and with lists, caches and
-# package status apart from the system's: machines rarely have deb-src lines, and the
-# system's lists are not ours to change. The mirror is the one the machine already uses.
-debian_source() { # RELEASE PACKAGE
+# apt gets a configuration of its own, with lists, caches and package status apart from the
+# system's: machines rarely have deb-src lines, and the system's lists are not ours to change.
+# The mirror is the one the machine already uses.
+debian_lists() { # KIND RELEASE
     command -v apt-get >/dev/null || die "apt-get is missing: this needs a Debian machine"
     command -v xz >/dev/null || install xz xz-utils
 
@@ -75,12 +73,16 @@ debian_source() { # RELEASE PACKAGE
         awk -v own="^($codename|oldstable|stable|testing|unstable|sid)\$" \
             '$1 ~ own && $2 == "main" && !seen++ { print $1, $3 }')
     [ -n "$own" ] || die "no Debian mirror with component main in this machine's apt sources"
-    release=${1:-${own% *}}
+    release=${2:-${own% *}}
 
     keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     if [ -e "$keyring" ]; then signed="[signed-by=$keyring] "; else signed=; fi
 
-    apt=$tools/apt/$release
+    # The lists of sources and those of packages are not for the same tools.
+    case $1 in
+        deb-src) apt=$tools/apt/$release ;;
+        *) apt=$tools/apt/$release.$1 ;;
+    esac
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
     exec 8>"$apt/lock"
     flock 8
@@ -103,7 +105,7 @@ Dir::State::Status "/dev/null";
 END
 
     # A day-old list is good enough: what it names stays on the mirror that long.
-    echo "deb-src $signed${own#* } $release main" >"$work/sources.list"
+    echo "$1 $signed${own#* } $release main" >"$work/sources.list"
     if ! cmp -s "$work/sources.list" "$apt/sources.list" ||
         [ -z "$(find "$apt/updated" -mmin -1440 2>/dev/null)" ]; then
         rm -f "$apt/updated"
@@ -111,7 +113,15 @@ END
         quietly apt-get -q -c "$apt/apt.conf" update
         touch "$apt/updated"
     fi
+}
 
+# Unpacks the upstream tarball of a Debian source package, which apt downloads and whose
+# hash it checks, and sets $unpacked. RELEASE may be empty: the machine's own release.
+#
+# Only the tarball: Debian's changes are of no use here, and there are mirrors that have
+# the tarball of a package but answer 404 for the files that hold the changes.
+debian_source() { # RELEASE PACKAGE
+    debian_lists deb-src "$1"
     mkdir "$work/fetched"
     cd "$work/fetched" || exit 1
     quietly apt-get -q -c "$apt/apt.conf" source --only-source --tar-only --download-only "$2"
@@ -124,4 +134,24 @@ END
     # Most tarballs hold one folder, some hold what would be in it.
     unpacked=$(find "$work/unpacked" -mindepth 1 -maxdepth 1)
     [ -d "$unpacked" ] || unpacked=$work/unpacked
+}
+
+# Unpacks a Debian package without installing it, and sets $unpacked. VERSION is how its version begins; empty: any.
+# RELEASE may be empty. Fails if there is none.
+debian_package() { # RELEASE PACKAGE VERSION
+    debian_lists deb "$1"
+    exact=$(apt-cache -q -c "$apt/apt.conf" madison "$2" |
+        awk -F'|' -v begin="$3" '{ gsub(/ /, "", $2) } index($2, begin) == 1 { print $2; exit }')
+    if [ -z "$exact" ]; then
+        exec 8>&-
+        return 1
+    fi
+    rm -rf "$work/package"
+    mkdir "$work/package"
+    cd "$work/package" || exit 1
+    quietly apt-get -q -c "$apt/apt.conf" download "$2=$exact"
+    cd "$here" || exit 1
+    exec 8>&-
+    unpacked=$work/package/unpacked
+    quietly dpkg-deb --extract "$work"/package/*.deb "$unpacked"
 }

@@ -92,6 +92,8 @@ pub struct Matcher<U, T> {
     table: HashTable<u32>,
     /// Whether a name was listed that is not all ASCII.
     listed_beyond_ascii: bool,
+    /// How many wanted names no listed one has answered by the very name.
+    n_open: usize,
     /// Where listed names are folded.
     scratch: Vec<u8>,
     unit: std::marker::PhantomData<U>,
@@ -128,6 +130,7 @@ impl<U, T> Default for Matcher<U, T> {
             wanted: Vec::new(),
             table: HashTable::new(),
             listed_beyond_ascii: false,
+            n_open: 0,
             scratch: Vec::new(),
             unit: std::marker::PhantomData,
         }
@@ -143,6 +146,31 @@ impl<U: Unit, T: Copy + PartialEq> Matcher<U, T> {
         self.wanted.clear();
         self.table.clear();
         self.listed_beyond_ascii = false;
+        self.n_open = 0;
+    }
+
+    /// Forgets what was listed, but not what is wanted.
+    pub fn forget(&mut self) {
+        for wanted in &mut self.wanted {
+            wanted.found = Found::Nothing;
+        }
+        self.listed_beyond_ascii = false;
+        self.n_open = self.wanted.len();
+    }
+
+    /// There is more in the directory than was listed: what was not met, or not as it is spelled, is doubtful.
+    pub fn leave_off(&mut self) {
+        for wanted in &mut self.wanted {
+            if !wanted.found.is_settled() {
+                wanted.found = Found::Several { itself: false };
+            }
+        }
+    }
+
+    /// Whether each wanted name was listed as it is spelled: nothing that is listed later could be meant rather.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.n_open == 0
     }
 
     /// Adds a wanted name: its place is the number of those before it. The same name may be wanted again.
@@ -160,6 +188,7 @@ impl<U: Unit, T: Copy + PartialEq> Matcher<U, T> {
         let key = &keys[start..end];
         let hash = rapidhash_v3(key);
         self.wanted.push(Wanted { end, hash, next: None, found: Found::Nothing });
+        self.n_open += 1;
         let wanted = &self.wanted;
         let is_it =
             |&other: &u32| wanted[other as usize].hash == hash && &keys[range(wanted, other as usize)] == key;
@@ -196,6 +225,7 @@ impl<U: Unit, T: Copy + PartialEq> Matcher<U, T> {
         while let Some(place) = next {
             let is_itself = &self.names[range(&self.wanted, place as usize)] == name;
             let wanted = &mut self.wanted[place as usize];
+            self.n_open -= usize::from(is_itself && !wanted.found.is_settled());
             wanted.found.add(is_itself, value);
             next = wanted.next;
         }
@@ -219,6 +249,11 @@ impl<U: Unit, T: Copy + PartialEq> Matcher<U, T> {
 }
 
 impl<T: Copy + PartialEq> Found<T> {
+    /// Whether the very name was listed.
+    fn is_settled(&self) -> bool {
+        matches!(self, Self::Itself(_) | Self::Several { itself: true })
+    }
+
     /// The very name counts more than one that is alike: then the directory does tell them apart.
     fn add(&mut self, is_itself: bool, value: T) {
         *self = match (*self, is_itself) {
