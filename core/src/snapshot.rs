@@ -75,6 +75,16 @@ pub struct IoCounts {
     pub opens: u64,
     /// Single files that were asked for their status.
     pub stats: u64,
+    /// Directories that were listed for the status of what is in them.
+    pub listings: u64,
+    /// Calls that the listings took. The last one of a listing may say no more than that there is no more.
+    pub buffers: u64,
+    /// Entries that the listings had.
+    pub entries: u64,
+    /// Listings during which the directory changed.
+    pub changed: u64,
+    /// Files that a listing told of, and that were asked for once more because it may lag behind.
+    pub confirmed: u64,
 }
 
 impl IoCounts {
@@ -83,6 +93,11 @@ impl IoCounts {
         self.directories += other.directories;
         self.opens += other.opens;
         self.stats += other.stats;
+        self.listings += other.listings;
+        self.buffers += other.buffers;
+        self.entries += other.entries;
+        self.changed += other.changed;
+        self.confirmed += other.confirmed;
     }
 }
 

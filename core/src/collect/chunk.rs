@@ -39,7 +39,7 @@ pub(super) fn visit_all(
             missing = Some(earlier.map_or(directory, |earlier| highest(disk, directory, earlier, counts)));
         }
         // A visit by path tells nothing of the directory.
-        looked_up |= visit.how() == How::Descriptor;
+        looked_up |= visit.how().opens();
     }
 }
 

@@ -1,7 +1,7 @@
 //! The crew: threads that take chunks from one queue. It grows where the disk is slow, because then most of them wait.
 
 use super::{Disk, chunk};
-use crate::plan::{How, Plan};
+use crate::plan::Plan;
 use crate::snapshot::{IoCounts, Stat};
 use crate::threads::join_all;
 use std::ops::Range;
@@ -125,7 +125,7 @@ impl<'a> Queue<'a> {
                 break;
             }
             if !is_kept {
-                top = (visit.how() == How::Descriptor).then(|| visit.directory());
+                top = visit.how().opens().then(|| visit.directory());
             }
             cost += self.plan.cost(self.next);
             n_files += visit.len();

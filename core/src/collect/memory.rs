@@ -2,10 +2,12 @@
 //! is read.
 #![cfg(any(test, feature = "testing"))]
 
+use super::list::{self, Lister, Outcome, Wanted};
+use super::listing::Folding;
 use super::open::copy_at;
 use super::{Disk, Kind, Listing, OpenFile};
 use crate::path;
-use crate::plan::Visit;
+use crate::plan::{How, Visit};
 use crate::snapshot::{IoCounts, Meta, Mtime, Stat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -56,6 +58,12 @@ pub struct MemoryDisk {
     /// What stamps are multiples of. Nanoseconds.
     granularity: Mtime,
     has_real_ctimes: bool,
+    /// How many entries of a listing come with one call.
+    entries_per_call: usize,
+    /// Whether names that differ in the case of ASCII letters only are the same.
+    folds: bool,
+    /// What listings tell of files, whatever becomes of these.
+    entries: BTreeMap<Vec<u8>, Meta>,
     /// Counts changes, so that no two of them, of any file, have the same status change time.
     changes: Mtime,
     next_inode: u64,
@@ -81,6 +89,9 @@ impl Default for MemoryDisk {
             skew: 0,
             granularity: 1,
             has_real_ctimes: false,
+            entries_per_call: 100,
+            folds: false,
+            entries: BTreeMap::new(),
             changes: 0,
             next_inode: 0,
             log: Mutex::default(),
@@ -125,6 +136,28 @@ impl MemoryDisk {
     pub fn set_skew(&mut self, nanoseconds: Mtime) {
         self.settle();
         self.skew = nanoseconds;
+    }
+
+    /// From now on a call for a part of a listing gets so many entries.
+    pub fn set_entries_per_call(&mut self, n: usize) {
+        self.settle();
+        self.entries_per_call = n.max(1);
+    }
+
+    /// From now on files are found by names that differ in the case of ASCII letters only. A file with the very name goes
+    /// first, as two of them may have been made before.
+    pub fn ignore_case(&mut self) {
+        self.settle();
+        self.folds = true;
+    }
+
+    /// From now on listings tell of a file as it is now, whatever becomes of it, as NTFS does while a file that is open is
+    /// written to, or one with several names by another of them.
+    pub fn freeze_entry(&mut self, path: &str) {
+        self.settle();
+        if let Some(meta) = self.files.get(path.as_bytes()).map(Entry::meta) {
+            self.entries.insert(path.as_bytes().to_vec(), meta);
+        }
     }
 
     /// Writes a file, as of now: another file in the place of the one that was there.
@@ -222,6 +255,7 @@ impl MemoryDisk {
             files: self.files.clone(),
             faults: self.faults.clone(),
             gone: self.gone.clone(),
+            entries: self.entries.clone(),
             log: Mutex::default(),
             then: None,
             ..*self
@@ -323,10 +357,16 @@ impl MemoryDisk {
             Ok(path) => path,
             Err(errno) => return Stat::Unreadable(errno),
         };
-        match self.files.get(&path) {
+        match self.files.get(&path).or_else(|| self.folded(&path)) {
             None => Stat::Missing,
             Some(entry) => Stat::Present(entry.meta()),
         }
+    }
+
+    /// The first file with a name that differs in case only.
+    fn folded(&self, path: &[u8]) -> Option<&Entry> {
+        let is_it = |(other, _): &(&Vec<u8>, &Entry)| self.folds && other.eq_ignore_ascii_case(path);
+        self.files.iter().find(is_it).map(|(_, entry)| entry)
     }
 
     /// Where a path leads, through all links. The error number where the disk will not say.
@@ -426,14 +466,14 @@ impl Disk for MemoryDisk {
             stats.fill(Stat::Missing);
             return false;
         }
+        if visit.how() == How::List {
+            let mut lister = MemoryLister { disk: self, directory, listed: Vec::new() };
+            list::answer(&mut lister, &mut Wanted::default(), visit, stats, counts);
+            return true;
+        }
         for (name, stat) in visit.names().zip(stats) {
             counts.stats += 1;
-            let mut path = directory.to_vec();
-            if !path.is_empty() && path != b"/" {
-                path.push(b'/');
-            }
-            path.extend_from_slice(name);
-            *stat = disk.status(&path);
+            *stat = disk.status(&join(directory, name));
         }
         true
     }
@@ -481,6 +521,64 @@ impl Disk for MemoryDisk {
     }
 }
 
+/// A directory whose entries tell what a stat does, but for links.
+struct MemoryLister<'a> {
+    disk: &'a MemoryDisk,
+    directory: &'a [u8],
+    /// The names that no call has got yet, the next of them last.
+    listed: Vec<Vec<u8>>,
+}
+
+impl Lister for MemoryLister<'_> {
+    type Unit = u8;
+
+    fn folding(&self) -> Folding {
+        if self.disk.folds { Folding::Case } else { Folding::None }
+    }
+
+    fn spell(name: &[u8]) -> Option<impl Iterator<Item = u8>> {
+        (!matches!(name, b"" | b"." | b"..")).then(|| name.iter().copied())
+    }
+
+    fn stamp(&mut self) -> Option<i64> {
+        let disk = self.disk.now_it_is();
+        let path = disk.resolve(self.directory).ok()?;
+        disk.files.get(&path).map_or(Some(0), |entry| Some(entry.ctime))
+    }
+
+    fn read(&mut self, restarts: bool, limit: usize, sink: &mut impl FnMut(list::Entry<'_>)) -> Outcome {
+        let disk = self.disk.now_it_is();
+        if restarts {
+            self.disk.note(Access::List(self.directory.to_vec()));
+            let mut listing = Listing::default();
+            let listed = disk.resolve(self.directory).map(|path| disk.list_resolved(&path, &mut listing));
+            if !matches!(listed, Ok(Ok(()))) {
+                return Outcome::Failed;
+            }
+            self.listed = listing.entries().map(|(name, _)| name.to_vec()).collect();
+            self.listed.reverse();
+        }
+        let n = limit.clamp(1, disk.entries_per_call).min(self.listed.len());
+        for name in self.listed.split_off(self.listed.len() - n).iter().rev() {
+            let path = join(self.directory, name);
+            let meta = match disk.files.get(&path) {
+                Some(entry) if entry.kind != Kind::Link && !disk.faults.contains_key(&path) => {
+                    Some(disk.entries.get(&path).copied().unwrap_or_else(|| entry.meta()))
+                }
+                _ => None,
+            };
+            sink(list::Entry { name, short_name: b"", meta });
+        }
+        self.disk.was_read(self.directory);
+        if self.listed.is_empty() { Outcome::End } else { Outcome::More }
+    }
+
+    fn alone(&mut self, name: &[u8], counts: &mut IoCounts) -> Stat {
+        counts.stats += 1;
+        self.disk.now_it_is().status(&join(self.directory, name))
+    }
+}
+
 struct MemoryFile<'a> {
     disk: &'a MemoryDisk,
     /// As it was asked for.
@@ -520,6 +618,11 @@ impl OpenFile for MemoryFile<'_> {
         self.disk.was_read(&self.path);
         listed
     }
+}
+
+fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    let separator: &[u8] = if directory.is_empty() || directory == b"/" { b"" } else { b"/" };
+    [directory, separator, name].concat()
 }
 
 /// The base as it is in paths.

@@ -16,6 +16,9 @@
 
 mod chunk;
 mod crew;
+#[cfg(any(test, windows, target_vendor = "apple", feature = "testing"))]
+mod list;
+pub mod listing;
 mod memory;
 mod open;
 mod portable;

@@ -2,7 +2,7 @@
 //! handed to the system stands in the plan as it is needed: nothing is copied, joined or allocated on the way.
 
 use super::{Disk, Kind, Listing, OpenFile, hand_on};
-use crate::plan::{Asked, How, Visit};
+use crate::plan::{Asked, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::{Errno, pread, retry_on_intr};
@@ -54,7 +54,7 @@ impl UnixDisk {
 
 impl Disk for UnixDisk {
     fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
-        if visit.how() != How::Descriptor {
+        if !visit.how().opens() {
             look_up_all(self.base.as_fd(), visit.asked(), stats, counts);
             return true;
         }

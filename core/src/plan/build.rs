@@ -1,5 +1,6 @@
 //! Making a plan: files are grouped by directory, the directories sorted, and all of it laid out in visit order.
 
+use super::cost::Costs;
 use super::visit::{as_seen, prefix_len, push_directory};
 use super::{Arrays, How, Plan, narrow};
 use crate::files::FileTable;
@@ -10,10 +11,16 @@ use hashbrown::hash_table::Entry;
 use std::cmp::Ordering;
 
 impl Plan {
-    /// A plan for `wanted`, each file once however often it is given. Cost: one hash per run of files in the same
-    /// directory, a sort of the directories, and a copy of the names.
+    /// A plan for `wanted`, each file once however often it is given, for the platform that this is compiled for. Cost:
+    /// one hash per run of files in the same directory, a sort of the directories, and a copy of the names.
     #[must_use]
     pub fn new(table: &FileTable, wanted: impl IntoIterator<Item = FileId>) -> Self {
+        Self::with_costs(table, wanted, &Costs::here())
+    }
+
+    /// A plan for a disk that is asked at these costs. Any plan is good for any disk; only the way may be a detour.
+    #[must_use]
+    pub fn with_costs(table: &FileTable, wanted: impl IntoIterator<Item = FileId>, costs: &Costs) -> Self {
         let mut grouping = Grouping::default();
         let mut seen = vec![false; table.len()];
         let mut placed: Vec<(FileId, u32)> = Vec::new();
@@ -34,7 +41,7 @@ impl Plan {
         for &group in &order {
             let Group { directory, size } = grouping.groups[group as usize];
             let end = start + size as usize;
-            arrays.push_visit(table, directory, &files[start..end]);
+            arrays.push_visit(table, costs, directory, &files[start..end]);
             start = end;
         }
         Self { arrays }
@@ -42,12 +49,12 @@ impl Plan {
 }
 
 impl Arrays {
-    fn push_visit(&mut self, table: &FileTable, directory: &[u8], files: &[FileId]) {
+    fn push_visit(&mut self, table: &FileTable, costs: &Costs, directory: &[u8], files: &[FileId]) {
         let prefix = prefix_len(directory);
         let path = |&file: &FileId| as_seen(table.path(file));
         let longest = files.iter().map(path).map(<[u8]>::len).max().unwrap_or(0) - prefix;
-        let how = How::choose(directory, files.len(), longest);
-        let skipped = if how == How::Descriptor { prefix } else { 0 };
+        let how = How::choose(costs, directory, files.len(), longest);
+        let skipped = if how.opens() { prefix } else { 0 };
         for file in files {
             self.asked.to_mut().extend_from_slice(&path(file)[skipped..]);
             self.asked.to_mut().push(0);
@@ -55,7 +62,9 @@ impl Arrays {
         }
         push_directory(self.directories.to_mut(), directory);
         self.hows.to_mut().push(how.code());
-        self.costs.to_mut().push(u32::try_from(how.cost(directory, files.len())).unwrap_or(u32::MAX));
+        let cost = how.cost(costs, directory, files.len());
+        self.costs.to_mut().push(u32::try_from(cost).unwrap_or(u32::MAX));
+        self.budgets.to_mut().push(how.budget(costs, directory, files.len()));
         self.directory_ends.to_mut().push(narrow(self.directories.len()));
         self.asked_ends.to_mut().push(narrow(self.asked.len()));
         self.file_ends.to_mut().push(narrow(self.files.len()));
@@ -227,7 +236,8 @@ mod tests {
         let paths: Vec<&str> = paths.iter().map(String::as_str).chain(["one", "/"]).collect();
         let whole = plan(&paths).arrays().clone();
         assert_eq!(Plan::from_arrays(whole.clone()).expect("it is whole").arrays(), &whole);
-        let damages: [fn(&mut Arrays); 10] = [
+        let damages: [fn(&mut Arrays); 11] = [
+            |a| a.budgets.to_mut().truncate(1),
             |a| a.hows.to_mut()[0] = 9,
             |a| a.hows.to_mut().truncate(1),
             |a| a.directories.to_mut()[0] = 0,

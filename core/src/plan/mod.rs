@@ -5,6 +5,7 @@ mod build;
 mod cost;
 mod visit;
 
+pub use cost::{Costs, ListingCosts};
 pub(crate) use visit::Single;
 pub use visit::{Asked, How, Visit};
 
@@ -31,6 +32,8 @@ pub struct Arrays {
     pub hows: Column<u8>,
     /// For each visit, what it is expected to cost, in nanoseconds.
     pub costs: Column<u32>,
+    /// For each visit, how many entries may be listed.
+    pub budgets: Column<u32>,
     /// What to ask for, each with a NUL at its end: names in a directory that is to be opened, otherwise paths.
     pub asked: Column<u8>,
     /// For each visit, where its share ends in `asked`.
@@ -52,6 +55,8 @@ pub struct Explained<'a> {
     pub how: How,
     /// How many names are wanted in it.
     pub names: usize,
+    /// How many entries may be listed; 0 where it is not listed.
+    pub budget: u32,
     /// What that is expected to cost, in nanoseconds, with warm caches.
     pub nanoseconds: u64,
 }
@@ -95,6 +100,7 @@ impl Plan {
         tables.add("plandend", &arrays.directory_ends);
         tables.add("planhows", &arrays.hows);
         tables.add("plancost", &arrays.costs);
+        tables.add("planlist", &arrays.budgets);
         tables.add("planask", &arrays.asked);
         tables.add("planaend", &arrays.asked_ends);
         tables.add("planfile", &arrays.files);
@@ -110,6 +116,7 @@ impl Plan {
             directory_ends: image.table("plandend")?,
             hows: image.table("planhows")?,
             costs: image.table("plancost")?,
+            budgets: image.table("planlist")?,
             asked: image.table("planask")?,
             asked_ends: image.table("planaend")?,
             files: image.table("planfile")?,
@@ -137,7 +144,7 @@ impl Plan {
         let how = How::from_code(arrays.hows[at]).unwrap_or(How::Path);
         let directory = &arrays.directories[share(&arrays.directory_ends, at)];
         let asked = &arrays.asked[share(&arrays.asked_ends, at)];
-        Visit::new(how, directory, asked, share(&arrays.file_ends, at).len())
+        Visit::new(how, directory, asked, share(&arrays.file_ends, at).len()).with_budget(arrays.budgets[at])
     }
 
     /// What the visit at a position is expected to cost, in nanoseconds, with warm caches.
@@ -158,6 +165,7 @@ impl Plan {
             directory: visit.directory(),
             how: visit.how(),
             names: visit.len(),
+            budget: visit.budget(),
             nanoseconds: self.cost(at),
         })
     }
@@ -172,6 +180,8 @@ impl Arrays {
     fn have_lengths(&self) -> bool {
         let n_visits = self.hows.len();
         n_visits == self.costs.len()
+            && n_visits == self.budgets.len()
+            && self.hows.iter().all(|&code| How::from_code(code).is_some())
             && rises(&self.directory_ends, n_visits, self.directories.len())
             && rises(&self.asked_ends, n_visits, self.asked.len())
             && rises(&self.file_ends, n_visits, self.files.len())
@@ -193,7 +203,7 @@ impl Arrays {
             asked.len() >= visit::prefix_len(directory) && asked.starts_with(directory)
         };
         match How::from_code(self.hows[at]) {
-            Some(How::Descriptor) => true,
+            Some(How::Descriptor | How::List) => true,
             Some(How::Path | How::TooLong) => Visit::new(How::Descriptor, directory, asked, n_files)
                 .asked()
                 .all(|a| starts_there(a.to_bytes())),

@@ -1,6 +1,6 @@
 //! A visit: one directory with the names wanted in it, as bytes that the operating system takes without a copy.
 
-use super::cost;
+use super::cost::{self, Costs};
 use crate::path;
 use std::ffi::CStr;
 
@@ -21,27 +21,47 @@ pub enum How {
     /// Each by its path, because one of the paths is too long as a whole, although its parts one by one might do.
     /// Such a path is refused even where it leads nowhere.
     TooLong,
+    /// From a listing of the directory: what is not in it is missing. Where there is more to list than the visit's
+    /// budget, what was not met so far is asked for from a descriptor.
+    List,
 }
 
 impl How {
     /// The cheapest way that tells the truth. `longest` is the length of the longest name.
-    pub(super) fn choose(directory: &[u8], names: usize, longest: usize) -> Self {
+    pub(super) fn choose(costs: &Costs, directory: &[u8], names: usize, longest: usize) -> Self {
         let depth = cost::depth(directory);
+        let (by_path, by_descriptor) = (costs.by_path(depth, names), costs.by_descriptor(depth, names));
+        let is_far_dearer = |listing| by_path.min(by_descriptor) >= 2 * listing;
         if directory.len() + 1 + longest >= PATH_MAX {
             Self::TooLong
-        } else if cost::by_descriptor(depth, names) < cost::by_path(depth, names) {
+        } else if costs.by_listing(depth, names).is_some_and(is_far_dearer) {
+            Self::List
+        } else if by_descriptor < by_path {
             Self::Descriptor
         } else {
             Self::Path
         }
     }
 
-    pub(super) fn cost(self, directory: &[u8], names: usize) -> u64 {
+    /// What the visit costs. Of a listing it is the least: that of a directory with nothing in it but `names`.
+    pub(super) fn cost(self, costs: &Costs, directory: &[u8], names: usize) -> u64 {
         let depth = cost::depth(directory);
         match self {
-            Self::Path | Self::TooLong => cost::by_path(depth, names),
-            Self::Descriptor => cost::by_descriptor(depth, names),
+            Self::Path | Self::TooLong => costs.by_path(depth, names),
+            Self::Descriptor => costs.by_descriptor(depth, names),
+            Self::List => costs.by_listing(depth, names).unwrap_or_default(),
         }
+    }
+
+    /// How many entries may be listed.
+    pub(super) fn budget(self, costs: &Costs, directory: &[u8], names: usize) -> u32 {
+        if self == Self::List { costs.budget(cost::depth(directory), names) } else { 0 }
+    }
+
+    /// Whether the directory is opened, so that it is known afterwards whether it is there.
+    #[must_use]
+    pub fn opens(self) -> bool {
+        matches!(self, Self::Descriptor | Self::List)
     }
 
     pub(super) fn code(self) -> u8 {
@@ -49,7 +69,7 @@ impl How {
     }
 
     pub(super) fn from_code(code: u8) -> Option<Self> {
-        [Self::Path, Self::Descriptor, Self::TooLong].into_iter().find(|how| how.code() == code)
+        [Self::Path, Self::Descriptor, Self::TooLong, Self::List].into_iter().find(|how| how.code() == code)
     }
 }
 
@@ -59,20 +79,32 @@ pub struct Visit<'a> {
     how: How,
     /// The directory's path and [`TAIL`].
     directory: &'a [u8],
-    /// What to ask for, each with a NUL at its end: names for a descriptor, otherwise whole paths.
+    /// What to ask for, each with a NUL at its end: names where the directory is opened, otherwise whole paths.
     asked: &'a [u8],
     len: usize,
+    budget: u32,
 }
 
 impl<'a> Visit<'a> {
     pub(super) fn new(how: How, directory: &'a [u8], asked: &'a [u8], len: usize) -> Self {
-        Self { how, directory, asked, len }
+        Self { how, directory, asked, len, budget: 0 }
+    }
+
+    pub(super) fn with_budget(self, budget: u32) -> Self {
+        Self { budget, ..self }
     }
 
     /// How its names are asked for.
     #[must_use]
     pub fn how(self) -> How {
         self.how
+    }
+
+    /// Of a visit that lists, how many entries it may list. Beyond that the remaining names are cheaper to ask for one by
+    /// one. It may as well ask for all of them like that.
+    #[must_use]
+    pub fn budget(self) -> u32 {
+        self.budget
     }
 
     /// How many names are wanted.
@@ -111,10 +143,7 @@ impl<'a> Visit<'a> {
 
     /// The wanted names.
     pub fn names(self) -> impl Iterator<Item = &'a [u8]> {
-        let skipped = match self.how {
-            How::Descriptor => 0,
-            How::Path | How::TooLong => prefix_len(self.directory()),
-        };
+        let skipped = if self.how.opens() { 0 } else { prefix_len(self.directory()) };
         self.asked().map(move |asked| &asked.to_bytes()[skipped..])
     }
 }
