@@ -24,6 +24,8 @@ mod open;
 mod portable;
 #[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(any(test, feature = "testing"))]
 pub use memory::{Access, MemoryDisk};
@@ -31,6 +33,10 @@ pub use open::{Kind, Listing, OpenFile};
 pub use portable::PortableDisk;
 #[cfg(unix)]
 pub use unix::UnixDisk;
+#[cfg(windows)]
+pub use windows::WindowsDisk;
+#[cfg(windows)]
+pub(crate) use windows::has_by_name;
 
 use crate::plan::{Plan, Single, Visit};
 use crate::snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};
@@ -147,8 +153,17 @@ pub fn os_disk(base: &Path) -> std::io::Result<UnixDisk> {
 /// The disk below `base`, by the fastest means the platform has.
 ///
 /// # Errors
+/// When `base` is not a directory that can be opened.
+#[cfg(windows)]
+pub fn os_disk(base: &Path) -> std::io::Result<WindowsDisk> {
+    WindowsDisk::new(base)
+}
+
+/// The disk below `base`, by the fastest means the platform has.
+///
+/// # Errors
 /// When `base` is not a directory that can be searched.
-#[cfg(not(unix))]
+#[cfg(not(any(unix, windows)))]
 pub fn os_disk(base: &Path) -> std::io::Result<PortableDisk> {
     PortableDisk::new(base)
 }
