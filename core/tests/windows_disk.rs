@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
-use upcheck::{
-    Costs, Disk, FileTable, IoCounts, Kind, Listing, Meta, Plan, PortableDisk, Snapshot, Stat, WindowsDisk,
-    collect,
-};
+use upcheck::collect::{Disk, Kind, Listing, PortableDisk, WindowsDisk, collect};
+use upcheck::{Costs, FileTable, IoCounts, Meta, Plan, Snapshot, Stat};
 
 /// Numbers that look random and are the same every time.
 struct Dice(u64);
