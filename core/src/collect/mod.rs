@@ -22,8 +22,12 @@ pub mod listing;
 mod memory;
 mod open;
 mod portable;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod remote;
 #[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(any(test, feature = "testing"))]
 pub use memory::{Access, MemoryDisk};
@@ -31,12 +35,16 @@ pub use open::{Kind, Listing, OpenFile};
 pub use portable::PortableDisk;
 #[cfg(unix)]
 pub use unix::UnixDisk;
+#[cfg(windows)]
+pub use windows::WindowsDisk;
+#[cfg(windows)]
+pub(crate) use windows::has_by_name;
 
 use crate::plan::{Plan, Single, Visit};
 use crate::snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Where files are looked up: a disk, or what a test puts in its place.
 pub trait Disk: Sync {
@@ -46,6 +54,19 @@ pub trait Disk: Sync {
     /// Says whether the directory itself is there, as far as the lookup told: `false` lets the caller
     /// skip everything beneath it.
     fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool;
+
+    /// Does what [`Disk::visit`] does, and calls `slow`, once at most, as soon as it turns out that answers come from far
+    /// away, with the time that one takes: then it is worth while to wait for many at once.
+    fn visit_and_tell(
+        &self,
+        visit: Visit<'_>,
+        stats: &mut [Stat],
+        counts: &mut IoCounts,
+        slow: &mut dyn FnMut(Duration),
+    ) -> bool {
+        let _ = slow;
+        self.visit(visit, stats, counts)
+    }
 
     /// Reads a whole file. The stamp is that of the open file, taken before the first byte is read: a file that
     /// bears it later still has this content, unless it was changed in the very tick of the clock in which the
@@ -147,8 +168,17 @@ pub fn os_disk(base: &Path) -> std::io::Result<UnixDisk> {
 /// The disk below `base`, by the fastest means the platform has.
 ///
 /// # Errors
+/// When `base` is not a directory that can be opened.
+#[cfg(windows)]
+pub fn os_disk(base: &Path) -> std::io::Result<WindowsDisk> {
+    WindowsDisk::new(base)
+}
+
+/// The disk below `base`, by the fastest means the platform has.
+///
+/// # Errors
 /// When `base` is not a directory that can be searched.
-#[cfg(not(unix))]
+#[cfg(not(any(unix, windows)))]
 pub fn os_disk(base: &Path) -> std::io::Result<PortableDisk> {
     PortableDisk::new(base)
 }

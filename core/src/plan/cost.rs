@@ -84,6 +84,9 @@ impl Costs {
     /// Those of the platform that this is compiled for, as far as [`crate::os_disk`] makes use of it.
     #[must_use]
     pub fn here() -> Self {
+        #[cfg(windows)]
+        return if crate::collect::has_by_name() { Self::WINDOWS_BY_NAME } else { Self::WINDOWS };
+        #[cfg(not(windows))]
         Self::LINUX
     }
 
