@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ffi::c_char;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use upcheck::collect::os_disk;
+use upcheck::collect::{OsDisk, os_disk};
 use upcheck::project::DescribeError;
 use upcheck::{FileId, Graph, Project, TargetId};
 
@@ -18,11 +18,6 @@ pub const UPCHECK_NONE: u32 = u32::MAX;
 pub const UPCHECK_DISTINCT: u32 = 1;
 /// `UPCHECK_BORROW`, of which [`UPCHECK_DISTINCT`] is a part.
 pub const UPCHECK_BORROW: u32 = 3;
-
-#[cfg(unix)]
-pub(crate) type OsDisk = upcheck::collect::UnixDisk;
-#[cfg(not(unix))]
-pub(crate) type OsDisk = upcheck::collect::PortableDisk;
 
 /// A graph.
 pub struct upcheck_graph {
