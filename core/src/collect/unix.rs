@@ -2,6 +2,8 @@
 //! handed to the system stands in the plan as it is needed: nothing is copied, joined or allocated on the way.
 
 use super::{Disk, Kind, Listing, OpenFile, hand_on};
+#[cfg(target_vendor = "apple")]
+use crate::plan::How;
 use crate::plan::{Asked, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
@@ -60,6 +62,10 @@ impl Disk for UnixDisk {
         }
         counts.opens += 1;
         match open_directory(self.base.as_fd(), visit.to_open()) {
+            #[cfg(target_vendor = "apple")]
+            Ok(open) if visit.how() == How::List => {
+                super::macos::answer(&super::macos::Darwin, open.as_fd(), visit, stats, counts);
+            }
             Ok(open) => look_up_all(open.as_fd(), visit.asked(), stats, counts),
             Err(Errno::NOENT | Errno::NOTDIR) => {
                 stats.fill(Stat::Missing);
@@ -228,7 +234,7 @@ fn look_up_all(from: BorrowedFd<'_>, asked: Asked<'_>, stats: &mut [Stat], count
 
 /// The types of these fields differ from one Unix to the next.
 #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
-fn meta(found: &rustix::fs::Stat) -> Meta {
+pub(super) fn meta(found: &rustix::fs::Stat) -> Meta {
     Meta {
         mtime: Meta::mtime_from(found.st_mtime as _, found.st_mtime_nsec as _),
         ctime: Meta::mtime_from(found.st_ctime as _, found.st_ctime_nsec as _),
@@ -239,7 +245,12 @@ fn meta(found: &rustix::fs::Stat) -> Meta {
 }
 
 fn look_up(from: BorrowedFd<'_>, path: impl Arg) -> Stat {
-    match statat(from, path, AtFlags::empty()) {
+    stat_of(statat(from, path, AtFlags::empty()))
+}
+
+/// What an answer of the system means.
+pub(super) fn stat_of(answer: rustix::io::Result<rustix::fs::Stat>) -> Stat {
+    match answer {
         Ok(found) => Stat::Present(meta(&found)),
         Err(Errno::NOENT | Errno::NOTDIR) => Stat::Missing,
         Err(error) => Stat::Unreadable(error.raw_os_error()),

@@ -84,7 +84,7 @@ impl Costs {
     /// Those of the platform that this is compiled for, as far as [`crate::os_disk`] makes use of it.
     #[must_use]
     pub fn here() -> Self {
-        Self::LINUX
+        if cfg!(target_vendor = "apple") { Self::MACOS } else { Self::LINUX }
     }
 
     /// Each of `names` by its whole path.
