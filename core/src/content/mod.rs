@@ -238,7 +238,8 @@ mod tests {
         });
     }
 
-    #[cfg(unix)]
+    // Pipes are made otherwise on macOS.
+    #[cfg(all(unix, not(target_vendor = "apple")))]
     #[test]
     fn a_real_directory_and_a_real_pipe() {
         let place = tempfile::tempdir().expect("a temporary directory");
