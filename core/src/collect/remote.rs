@@ -114,6 +114,7 @@ impl Remotes {
         let mut is_near = false;
         let mut far: Option<(u64, Arc<Far>)> = None;
         let mut since = (Instant::now(), 0);
+        let mut n_doubts = 0;
         let mut at = 0;
         while let Some(name) = asked.next() {
             let found = ask(visiting.from, name);
@@ -142,6 +143,13 @@ impl Remotes {
             }
             if took < REQUEST {
                 since = (Instant::now(), at);
+                n_doubts = 1;
+                continue;
+            }
+            // Where others were known already, this thread may just have been interrupted.
+            if n_doubts > 0 {
+                since = (Instant::now(), at);
+                n_doubts -= 1;
                 continue;
             }
             is_settled = true;
