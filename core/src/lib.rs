@@ -84,5 +84,5 @@ pub use policy::Policy;
 pub use project::Project;
 pub use reason::{Compared, Reason, Verdict};
 pub use report::{CauseKind, MOST_CAUSES, Report, RootCause, StaleTarget};
-pub use snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};
+pub use snapshot::{ChangedDirectories, Fields, IoCounts, Meta, Mtime, Snapshot, Stat};
 pub use state::{Digest, FileState, is_racy};
