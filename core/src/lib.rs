@@ -79,7 +79,7 @@ pub use history::{
 pub use ids::{FileId, TargetId, narrow};
 pub use needs::Needs;
 pub use os_message::os_message;
-pub use plan::{Arrays, Asked, Costs, Explained, How, ListingCosts, Plan, Visit};
+pub use plan::{Arrays, Asked, Costs, Estimate, Explained, How, ListingCosts, Plan, Visit};
 pub use policy::Policy;
 pub use project::Project;
 pub use reason::{Compared, Reason, Verdict};
