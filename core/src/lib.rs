@@ -57,6 +57,7 @@ mod ids;
 pub mod image;
 mod needs;
 mod os_message;
+pub mod os_path;
 pub mod path;
 mod plan;
 mod policy;

@@ -197,6 +197,16 @@ pub fn os_disk(base: &Path) -> std::io::Result<PortableDisk> {
     PortableDisk::new(base)
 }
 
+/// What [`os_disk`] opens.
+#[cfg(unix)]
+pub type OsDisk = UnixDisk;
+/// What [`os_disk`] opens.
+#[cfg(windows)]
+pub type OsDisk = WindowsDisk;
+/// What [`os_disk`] opens.
+#[cfg(not(any(unix, windows)))]
+pub type OsDisk = PortableDisk;
+
 /// Asks the disk for everything in the plan, with at most `threads` threads. With 0 there is at most one per core,
 /// and more only where the disk turns out to be slow.
 ///

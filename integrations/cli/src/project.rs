@@ -37,7 +37,7 @@ pub(crate) fn describe(
     command: &[OsString],
 ) -> Result<Described, Trouble> {
     let mut project = Project::new();
-    let base = std::fs::canonicalize(&common.directory)
+    let base = upcheck::os_path::canonicalize(&common.directory)
         .map_err(|error| trouble("finding", &common.directory, &error))?;
     project.set_base(&bytes_of(base.into_os_string()));
     let mut makefiles = None;

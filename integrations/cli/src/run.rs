@@ -227,12 +227,7 @@ pub(crate) fn print(
     }
 }
 
-#[cfg(unix)]
+/// An argument as bytes: see [`upcheck::os_path`].
 pub(crate) fn bytes_of(text: OsString) -> Vec<u8> {
-    std::os::unix::ffi::OsStringExt::into_vec(text)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn bytes_of(text: OsString) -> Vec<u8> {
-    text.to_string_lossy().into_owned().into_bytes()
+    text.into_encoded_bytes()
 }
