@@ -15,7 +15,7 @@ mod open;
 
 use super::list::{self, Wanted};
 use super::listing::windows::mtime;
-use super::{Disk, Kind, Listing, OpenFile, hand_on};
+use super::{Confirm, Disk, Kind, Listing, OpenFile, hand_on};
 use crate::plan::{How, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
 use nt::{Facts, Purpose, Status};
@@ -31,6 +31,7 @@ pub struct WindowsDisk {
     base: OwnedHandle,
     /// The way to it, absolute: what leads out of it counts from there, as Windows counts.
     path: PathBuf,
+    confirm: Confirm,
 }
 
 /// What is used again and again by a thread.
@@ -68,7 +69,13 @@ impl WindowsDisk {
         let mut units = Vec::new();
         names::push_absolute(&path, &mut units);
         let base = nt::open(None, &units, Purpose::List)?;
-        Ok(Self { base, path })
+        Ok(Self { base, path, confirm: Confirm::Suspects })
+    }
+
+    /// The same disk, with this done about listings that are behind. [`Confirm::Nothing`] is for those who know better.
+    #[must_use]
+    pub fn confirming(self, confirm: Confirm) -> Self {
+        Self { confirm, ..self }
     }
 
     /// Opens what a path leads to.
@@ -217,6 +224,10 @@ impl Disk for WindowsDisk {
         listing.clear();
         let directory = self.open_path(path, Purpose::List, &mut Vec::new())?;
         entries::list(directory.as_handle(), listing)
+    }
+
+    fn confirm(&self) -> Confirm {
+        self.confirm
     }
 
     fn kind(&self, path: &[u8]) -> io::Result<Kind> {
