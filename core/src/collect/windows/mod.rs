@@ -99,7 +99,7 @@ impl WindowsDisk {
     fn absolute(&self, path: &[u8]) -> io::Result<PathBuf> {
         match path {
             b"" | b"." => Ok(self.path.clone()),
-            _ => std::path::absolute(self.path.join(names::os_path(path))),
+            _ => std::path::absolute(self.path.join(names::os_path(path)?)),
         }
     }
 

@@ -4,6 +4,8 @@
 //! takes no `..`, keeps dots and spaces at the end of a name, and knows no `nul`. What is not plain goes through the rules
 //! of Windows first.
 
+use std::borrow::Cow;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Whether a name means to the kernel what it means to programs, and to a listing what it means to the kernel.
@@ -74,15 +76,14 @@ pub(super) fn push_absolute(path: &Path, units: &mut Vec<u16>) {
     }
 }
 
-/// Bytes of a path as the standard library takes them. Where they are not UTF-8 there can be no such file.
-pub(super) fn os_path(bytes: &[u8]) -> PathBuf {
+/// Bytes of a path as the standard library takes them.
+pub(super) fn os_path(bytes: &[u8]) -> io::Result<PathBuf> {
     let bytes = memchr::memchr(0, bytes).map_or(bytes, |end| &bytes[..end]);
-    let mut path = String::from_utf8_lossy(bytes).into_owned();
-    // `C:` alone would be wherever the process stands on that drive.
-    if path.ends_with(':') {
-        path.push('/');
+    match bytes {
+        // The drive's root, and not wherever the process stands on that drive.
+        [_, b':'] => crate::os_path::path(&[bytes, b"/"].concat()).map(Cow::into_owned),
+        _ => crate::os_path::path(bytes).map(Cow::into_owned),
     }
-    path.into()
 }
 
 #[cfg(test)]
