@@ -47,7 +47,7 @@ pub(super) fn push(name: &[u8], units: &mut Vec<u16>) {
 
 /// Adds a path of plain names that counts from where one stands. `false`, with nothing added that matters, if it has
 /// names that are not plain.
-pub(super) fn push_plain(path: &[u8], units: &mut Vec<u16>) -> bool {
+fn push_plain(path: &[u8], units: &mut Vec<u16>) -> bool {
     for (at, name) in path.split(|byte| *byte == b'/').enumerate() {
         if !is_plain(name) {
             return false;
@@ -58,6 +58,31 @@ pub(super) fn push_plain(path: &[u8], units: &mut Vec<u16>) -> bool {
         push(name, units);
     }
     true
+}
+
+/// Where a path that the kernel gets begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// At the base.
+    Base,
+    /// At the root of all.
+    Root,
+}
+
+/// Adds a path of plain names, as the kernel takes it; `None`, with nothing added that matters, if it has to go through the
+/// rules of Windows.
+pub(super) fn push_direct(path: &[u8], units: &mut Vec<u16>) -> Option<Start> {
+    match path {
+        [letter, b':', b'/', rest @ ..] if letter.is_ascii_alphabetic() => {
+            units.extend("\\??\\".encode_utf16().chain([
+                u16::from(*letter),
+                u16::from(b':'),
+                u16::from(b'\\'),
+            ]));
+            (rest.is_empty() || push_plain(rest, units)).then_some(Start::Root)
+        }
+        _ => push_plain(path, units).then_some(Start::Base),
+    }
 }
 
 /// Adds an absolute path that went through the rules of Windows, as the kernel takes it.
@@ -120,6 +145,19 @@ mod tests {
         assert_eq!(absolute("\\\\.\\NUL"), "\\??\\NUL");
         assert_eq!(absolute("\\\\server\\share\\a"), "\\??\\UNC\\server\\share\\a");
         assert_eq!(absolute("\\\\?\\UNC\\server\\share"), "\\??\\UNC\\server\\share");
+    }
+
+    #[test]
+    fn paths_with_a_drive_need_no_rules_either() {
+        let mut units = Vec::new();
+        assert_eq!(push_direct(b"C:/a (b)/c", &mut units), Some(Start::Root));
+        assert_eq!(String::from_utf16_lossy(&units), "\\??\\C:\\a (b)\\c");
+        units.clear();
+        assert_eq!(push_direct(b"d:/", &mut units), Some(Start::Root));
+        assert_eq!(String::from_utf16_lossy(&units), "\\??\\d:\\");
+        for path in ["C:", "C:a", "C:/a/..", "C:/nul", "C://a", "1:/a"] {
+            assert_eq!(push_direct(path.as_bytes(), &mut units), None, "{path}");
+        }
     }
 
     #[test]
