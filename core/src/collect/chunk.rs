@@ -12,14 +12,17 @@ use crate::path;
 use crate::plan::{How, Plan, Single, Visit};
 use crate::snapshot::{IoCounts, Stat};
 use std::ops::Range;
+use std::time::Duration;
 
-/// Makes the visits of a chunk, and puts what is known into `stats`.
+/// Makes the visits of a chunk, and puts what is known into `stats`. `watch` is called after each visit, and with the
+/// time that an answer takes where the disk says that it comes from far away.
 pub(super) fn visit_all(
     disk: &dyn Disk,
     plan: &Plan,
     visits: Range<usize>,
     mut stats: &mut [Stat],
     counts: &mut IoCounts,
+    watch: &mut dyn FnMut(Option<Duration>),
 ) {
     let before = visits.start.checked_sub(1).map(|at| plan.visit(at).directory());
     let mut missing: Option<&[u8]> = None;
@@ -32,7 +35,8 @@ pub(super) fn visit_all(
             continue;
         }
         counts.directories += 1;
-        let is_there = disk.visit(visit, found, counts);
+        let is_there = disk.visit_and_tell(visit, found, counts, &mut |took| watch(Some(took)));
+        watch(None);
         if !is_there {
             let directory = visit.directory();
             let earlier = before.filter(|_| !looked_up);

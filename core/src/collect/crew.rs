@@ -24,15 +24,20 @@ const WORK_PER_THREAD: u64 = 300_000;
 /// tree takes up to twice its estimate, from a cold one some twenty times. An interrupted chunk looks slow too; that
 /// costs the start of a thread now and then.
 const SLOW: u32 = 8;
-/// The most threads for a slow disk. 109,000 files on ext4 with cold caches and two cores: 1.3 s with one thread,
+/// The most threads for a slow disk that is near. 109,000 files on ext4 with cold caches and two cores: 1.3 s with one thread,
 /// 1.0 with 2, 0.75 with 4, 0.57 with 8, 0.5 with 16, and no less with 32.
 const MOST: usize = 16;
+/// The most threads for what is far away, where all of them do nothing but wait.
+const MOST_FAR: usize = 32;
+/// Where an answer from far away takes so long, there may be one more thread to wait for it: that is about what the
+/// processor has to do for one.
+const WAIT_PER_THREAD: Duration = Duration::from_micros(25);
 
 /// Makes all visits of a plan: what was found, in the plan's order.
 pub(super) fn collect(disk: &dyn Disk, plan: &Plan, threads: usize) -> (Vec<Stat>, IoCounts) {
     let mut found = vec![Stat::Unknown; plan.n_files()];
     let (cores, most) = match threads {
-        0 => thread::available_parallelism().map_or((1, MOST), |cores| (cores.get(), MOST.max(cores.get()))),
+        0 => thread::available_parallelism().map_or((1, usize::MAX), |cores| (cores.get(), usize::MAX)),
         told => (told, told),
     };
     let work = plan.total_cost();
@@ -43,11 +48,12 @@ pub(super) fn collect(disk: &dyn Disk, plan: &Plan, threads: usize) -> (Vec<Stat
         queue: Mutex::new(Queue { plan, share, next: 0, rest: &mut found }),
         counts: Mutex::default(),
         started: AtomicUsize::new(1),
+        cores,
         most,
     };
     let wanted = usize::try_from(work / WORK_PER_THREAD).unwrap_or(usize::MAX);
     thread::scope(|scope| {
-        let first = (1..cores.min(wanted)).filter_map(|_| crew.start_one(scope)).collect();
+        let first = (1..cores.min(wanted)).filter_map(|_| crew.start_one(scope, cores)).collect();
         crew.work(scope, first);
     });
     let counts = *lock(&crew.counts);
@@ -59,7 +65,11 @@ struct Crew<'a> {
     plan: &'a Plan,
     queue: Mutex<Queue<'a>>,
     counts: Mutex<IoCounts>,
+    /// How many threads there are, with the first one.
     started: AtomicUsize,
+    /// How many there are for a disk that is not slow.
+    cores: usize,
+    /// How many there may be, whatever the disk.
     most: usize,
 }
 
@@ -74,22 +84,50 @@ impl Crew<'_> {
         loop {
             let next = lock(&self.queue).take();
             let Some(Chunk { visits, cost, stats }) = next else { break };
-            let began = Instant::now();
-            chunk::visit_all(self.disk, self.plan, visits, stats, &mut counts);
-            if began.elapsed() > Duration::from_nanos(cost) * SLOW {
-                started.extend(self.start_one(scope));
-            }
+            let patience = Duration::from_nanos(cost) * SLOW;
+            let mut since = Instant::now();
+            chunk::visit_all(self.disk, self.plan, visits, stats, &mut counts, &mut |took| match took {
+                Some(took) => self.start_far(scope, took, &mut started),
+                None if since.elapsed() > patience => {
+                    started.extend(self.start_one(scope, MOST.max(self.cores)));
+                    since = Instant::now();
+                }
+                None => {}
+            });
         }
         lock(&self.counts).add(counts);
         join_all(started);
     }
 
-    /// Starts another thread, if there may be one more. Where the system refuses, those that are there do the work.
+    /// Starts as many threads as are of use where an answer takes so long, as far as there is work for them.
+    fn start_far<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        took: Duration,
+        started: &mut Vec<ScopedJoinHandle<'scope, ()>>,
+    ) {
+        let of_use = usize::try_from(took.as_nanos() / WAIT_PER_THREAD.as_nanos()).unwrap_or(MOST_FAR);
+        let of_use = of_use.min(MOST_FAR).max(self.cores);
+        let missing = of_use.saturating_sub(self.started.load(Ordering::Relaxed));
+        if missing == 0 {
+            return;
+        }
+        let n_left = lock(&self.queue).chunks_left(missing);
+        for _ in 0..n_left {
+            match self.start_one(scope, of_use) {
+                Some(thread) => started.push(thread),
+                None => break,
+            }
+        }
+    }
+
+    /// Starts another thread, if there are fewer than `most`. Where the system refuses, those that are there do the work.
     fn start_one<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
+        most: usize,
     ) -> Option<ScopedJoinHandle<'scope, ()>> {
-        let one_more = |started| (started < self.most).then_some(started + 1);
+        let one_more = |started| (started < most.min(self.most)).then_some(started + 1);
         self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).ok()?;
         thread::Builder::new().spawn_scoped(scope, move || self.work(scope, Vec::new())).ok()
     }
@@ -112,6 +150,21 @@ struct Chunk<'a> {
 }
 
 impl<'a> Queue<'a> {
+    /// About how many chunks there will be, as far as anybody wants to know.
+    fn chunks_left(&self, at_most: usize) -> usize {
+        let (mut n_chunks, mut cost) = (0, 0);
+        for at in self.next..self.plan.n_visits() {
+            cost += self.plan.cost(at);
+            if cost >= self.share {
+                (n_chunks, cost) = (n_chunks + 1, 0);
+            }
+            if n_chunks == at_most {
+                return at_most;
+            }
+        }
+        n_chunks + usize::from(cost > 0)
+    }
+
     /// The next visits that cost about a share, and a few more rather than to cut a tree. Where chunks end depends on the plan alone.
     fn take(&mut self) -> Option<Chunk<'a>> {
         let start = self.next;

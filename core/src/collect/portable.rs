@@ -75,6 +75,11 @@ impl Disk for PortableDisk {
         list(&self.base.join(os_path(path)), listing)
     }
 
+    #[cfg(not(unix))]
+    fn fields(&self) -> crate::snapshot::Fields {
+        crate::snapshot::Fields { ctime: false, inode: false, device: false }
+    }
+
     fn kind(&self, path: &[u8]) -> std::io::Result<Kind> {
         Ok(kind(std::fs::metadata(self.base.join(os_path(path)))?.file_type()))
     }

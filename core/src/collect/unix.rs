@@ -1,10 +1,10 @@
 //! Unix: lookups by path, or of names relative to a descriptor of their directory, whichever the plan says. What is
 //! handed to the system stands in the plan as it is needed: nothing is copied, joined or allocated on the way.
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use super::remote::{self, Remotes, Visiting};
 use super::{Disk, Kind, Listing, OpenFile, hand_on};
-#[cfg(target_vendor = "apple")]
-use crate::plan::How;
-use crate::plan::{Asked, Visit};
+use crate::plan::{Asked, How, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::{Errno, pread, retry_on_intr};
@@ -15,11 +15,14 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// The disk below a base directory, which stays open: renaming it does not matter, and the process's own
 /// working directory is neither used nor changed.
 pub struct UnixDisk {
     base: OwnedFd,
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    remotes: Remotes,
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -38,7 +41,37 @@ impl UnixDisk {
         }
         let path = CString::new([base.as_os_str().as_bytes(), b"/."].concat())?;
         let base = open_directory(rustix::fs::CWD, &path)?;
-        Ok(Self { base })
+        Ok(Self {
+            base,
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            remotes: Remotes::default(),
+        })
+    }
+
+    /// The same disk, but each listing of what is far away counts as all there is, whatever the file system is. For tests:
+    /// of those that are far away, only FUSE can be had everywhere.
+    #[cfg(all(feature = "testing", any(target_os = "linux", target_os = "android")))]
+    #[must_use]
+    pub fn believing(self) -> Self {
+        Self { remotes: Remotes::believing(), ..self }
+    }
+
+    /// Looks up the names of a visit in `from`, which is the base, or the directory itself if it was opened.
+    fn look_up_all(
+        &self,
+        from: BorrowedFd<'_>,
+        visit: Visit<'_>,
+        stats: &mut [Stat],
+        counts: &mut IoCounts,
+        slow: &mut dyn FnMut(Duration),
+    ) {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if stats.len() >= remote::ENOUGH && visit.how() != How::TooLong {
+            let visiting = Visiting { base: self.base.as_fd(), from, visit };
+            return self.remotes.look_up_all(&visiting, stats, counts, slow);
+        }
+        let _ = slow;
+        look_up_all(from, visit.asked(), stats, counts);
     }
 
     /// Opens a file for reading, with its stamp.
@@ -56,8 +89,18 @@ impl UnixDisk {
 
 impl Disk for UnixDisk {
     fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
+        self.visit_and_tell(visit, stats, counts, &mut |_| ())
+    }
+
+    fn visit_and_tell(
+        &self,
+        visit: Visit<'_>,
+        stats: &mut [Stat],
+        counts: &mut IoCounts,
+        slow: &mut dyn FnMut(Duration),
+    ) -> bool {
         if !visit.how().opens() {
-            look_up_all(self.base.as_fd(), visit.asked(), stats, counts);
+            self.look_up_all(self.base.as_fd(), visit, stats, counts, slow);
             return true;
         }
         counts.opens += 1;
@@ -66,7 +109,7 @@ impl Disk for UnixDisk {
             Ok(open) if visit.how() == How::List => {
                 super::macos::answer(&super::macos::Darwin, open.as_fd(), visit, stats, counts);
             }
-            Ok(open) => look_up_all(open.as_fd(), visit.asked(), stats, counts),
+            Ok(open) => self.look_up_all(open.as_fd(), visit, stats, counts, slow),
             Err(Errno::NOENT | Errno::NOTDIR) => {
                 stats.fill(Stat::Missing);
                 return false;
@@ -244,7 +287,7 @@ pub(super) fn meta(found: &rustix::fs::Stat) -> Meta {
     }
 }
 
-fn look_up(from: BorrowedFd<'_>, path: impl Arg) -> Stat {
+pub(super) fn look_up(from: BorrowedFd<'_>, path: impl Arg) -> Stat {
     stat_of(statat(from, path, AtFlags::empty()))
 }
 

@@ -77,6 +77,10 @@ pub(crate) struct Common {
     #[arg(long, value_name = "DIR", global = true, env = "UPCHECK_CACHE_DIR", hide_env_values = true)]
     #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) image_dir: Option<PathBuf>,
+    /// Ask every file itself, also where listings tell of it, but may be behind: on Windows, while a file is open or if it
+    /// has several names. Elsewhere that is never so
+    #[arg(long, global = true)]
+    pub(crate) confirm_all: bool,
     /// Keep nothing for the next check, and use nothing that was kept
     #[arg(long, global = true)]
     pub(crate) no_image: bool,
@@ -413,6 +417,11 @@ pub(crate) struct CheckArgs {
     /// Show the command of each stale target
     #[arg(long)]
     pub(crate) commands: bool,
+    /// Show how the disk is asked, directory by directory, and what the other ways would cost, instead of the answer; with
+    /// a platform, how that one would ask
+    #[arg(long, value_enum, value_name = "PLATFORM", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "this")]
+    pub(crate) explain_plan: Option<Platform>,
     /// The command that makes the target, for one that is described by options
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
@@ -427,7 +436,23 @@ impl CheckArgs {
             && !self.quiet
             && !self.exact
             && !self.commands
+            && self.explain_plan.is_none()
     }
+}
+
+/// Platforms that ask the disk at different costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Platform {
+    /// The one that this runs on
+    This,
+    /// A listing tells no times
+    Linux,
+    /// Every file that is asked for is opened
+    Windows,
+    /// Windows from 11 24H2 on: a file is asked for by its name
+    WindowsByName,
+    /// A listing tells times
+    Macos,
 }
 
 #[derive(Debug, ClapArgs)]

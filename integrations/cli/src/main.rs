@@ -16,6 +16,7 @@ mod json;
 mod keep_times;
 mod libraries;
 mod ninja;
+mod plan;
 mod project;
 mod record;
 mod run;

@@ -64,6 +64,9 @@ impl From<upcheck_graph::Error> for Trouble {
 /// Runs the command that was asked for.
 pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
     let is_run = matches!(args.command, Some(Command::Run(_)));
+    let asked = if let Some(Command::Check(asked)) = &args.command { asked } else { &args.check };
+    // What was kept may spare the very looking that is to be explained.
+    args.common.no_image |= asked.explain_plan.is_some();
     let common = &args.common;
     if args.command.is_some() && !args.check.is_empty() {
         return Err(Trouble("options of check and targets go after the command's name".into()));
@@ -185,10 +188,15 @@ pub(crate) fn print_names(
 
 /// Opens the directory that paths start from.
 pub(crate) fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
-    os_disk(&common.directory).map_err(|cause| {
+    let disk = os_disk(&common.directory).map_err(|cause| {
         let cause = upcheck::os_message(&cause);
         Trouble(format!("opening '{}': {cause}", common.directory.display()))
-    })
+    })?;
+    #[cfg(windows)]
+    let disk = if common.confirm_all { disk.confirming(upcheck::collect::Confirm::All) } else { disk };
+    // Nowhere else is a listing behind.
+    let _ = common.confirm_all;
+    Ok(disk)
 }
 
 /// Prints warnings on standard error.
@@ -231,12 +239,7 @@ pub(crate) fn print(
     }
 }
 
-#[cfg(unix)]
+/// An argument as bytes: see [`upcheck::os_path`].
 pub(crate) fn bytes_of(text: OsString) -> Vec<u8> {
-    std::os::unix::ffi::OsStringExt::into_vec(text)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn bytes_of(text: OsString) -> Vec<u8> {
-    text.to_string_lossy().into_owned().into_bytes()
+    text.into_encoded_bytes()
 }

@@ -195,7 +195,7 @@ fn read_only(directory: &Path) -> Option<bool> {
 #[cfg(target_os = "linux")]
 fn mounted(directory: &Path) -> Option<String> {
     use std::os::unix::ffi::OsStrExt;
-    let place = std::fs::canonicalize(directory).ok()?;
+    let place = upcheck::os_path::canonicalize(directory).ok()?;
     let table = std::fs::read("/proc/self/mountinfo").ok()?;
     mount_type(&table, place.as_os_str().as_bytes())
 }

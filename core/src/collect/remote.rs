@@ -1,0 +1,365 @@
+//! File systems far away: each answer that the system does not know by itself is a request, and takes its time.
+//!
+//! ```text
+//!   first names:   asked for alone        near: go on so; from a cache: go on so; a request each: list
+//!   listing:       some requests          the system learns all names, and often how each file looks
+//!   other names:   asked for alone        answered from what was just learnt, or a request each
+//! ```
+//!
+//! A disk that is near pays nothing for this: which device an answer is about stands in the answer, and each device is
+//! asked once what it is.
+//!
+//! What a listing does not have is asked for alone all the same, unless a listing is known to be all there is; see
+//! [`Far::tells_missing`].
+
+use super::listing::{Answer, Folding, Matcher};
+use super::unix::{look_up, meta};
+use crate::ids::narrow;
+use crate::plan::{Asked, Visit};
+use crate::snapshot::{IoCounts, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fstat, fstatfs, openat, statat};
+use rustix::io::Errno;
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+/// So many names have to be wanted for a listing to be thought of: to open a directory, to read it, to learn that there
+/// is no more, and to close it are up to four requests.
+pub(super) const ENOUGH: usize = 6;
+/// An answer that takes so long was a request. What the system knows by itself takes some 1 µs; a request to a
+/// process on the same machine takes 20 or more.
+const REQUEST: Duration = Duration::from_micros(15);
+/// So many bytes of names are asked for at once. With attributes, they may be four or five requests, or one.
+const NAMES: usize = 128 * 1024;
+/// No device has this number.
+const NOBODY: u64 = u64::MAX;
+
+/// What is known of the devices that answers were about.
+pub(super) struct Remotes {
+    /// The device that was found to be near last.
+    near: AtomicU64,
+    known: RwLock<Vec<(u64, Option<Arc<Far>>)>>,
+    /// Which types of file systems are far away, and what each is like.
+    sort: fn(i64) -> Option<bool>,
+}
+
+/// A file system that is far away.
+pub(super) struct Far {
+    /// Whether what is not in a listing is not there. Where a program makes up what there is (FUSE) or directories
+    /// appear when they are asked for (AFS), a file may be found that is in no listing.
+    tells_missing: bool,
+    /// How often it was worth while to list first, and how often it was not.
+    votes: [AtomicU32; 2],
+}
+
+impl Far {
+    /// Whether a listing makes answers faster, as far as is known: not where names come without attributes.
+    fn pays(&self) -> bool {
+        let [good, bad] = self.votes.each_ref().map(|votes| votes.load(Ordering::Relaxed));
+        bad <= good
+    }
+}
+
+/// The type of the file system that an open file lies on.
+#[allow(clippy::useless_conversion, reason = "the field has 32 or 64 bits")]
+fn magic(file: impl AsFd) -> rustix::io::Result<i64> {
+    Ok(fstatfs(file)?.f_type.into())
+}
+
+/// Whether a file system of this type (`f_type` of statfs) is far away; and if so, whether its listings tell all there is.
+fn sort(magic: i64) -> Option<bool> {
+    // Some types are negative where the field has 32 bits.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a type has 32 bits")]
+    match magic as u32 {
+        // NFS, SMB, CIFS, SMB2, 9P
+        0x6969 | 0x517b | 0xff53_4d42 | 0xfe53_4d42 | 0x0102_1997 => Some(true),
+        // Ceph, Lustre, GPFS, BeeGFS, OrangeFS, PanFS
+        0x00c3_6400 | 0x0bd0_0bd0 | 0x4750_4653 | 0x1983_0326 | 0x2003_0528 | 0xaad7_aaea => Some(true),
+        // VirtualBox, VMware, Parallels
+        0x786f_4256 | 0xbacb_acbc | 0x7c7c_6673 => Some(true),
+        // FUSE, with virtiofs; AFS, twice; Coda
+        0x6573_5546 | 0x5346_414f | 0x6b41_4653 | 0x7375_7245 => Some(false),
+        _ => None,
+    }
+}
+
+impl Default for Remotes {
+    fn default() -> Self {
+        Self { near: AtomicU64::new(NOBODY), known: RwLock::default(), sort }
+    }
+}
+
+/// One visit, as far as it is the same from its first name to its last.
+pub(super) struct Visiting<'a> {
+    pub(super) base: BorrowedFd<'a>,
+    /// Where names are looked up: the directory, if it is open, or else the base.
+    pub(super) from: BorrowedFd<'a>,
+    pub(super) visit: Visit<'a>,
+}
+
+impl Remotes {
+    /// Takes all FUSE file systems for such whose listings tell all there is.
+    #[cfg(feature = "testing")]
+    pub(super) fn believing() -> Self {
+        Self { sort: |magic| sort(magic).map(|_| true), ..Self::default() }
+    }
+
+    /// Looks up the names of a visit. `slow` is called once if they are far away, with the time that an answer took.
+    pub(super) fn look_up_all(
+        &self,
+        visiting: &Visiting<'_>,
+        stats: &mut [Stat],
+        counts: &mut IoCounts,
+        slow: &mut dyn FnMut(Duration),
+    ) {
+        let mut asked = visiting.visit.asked();
+        let mut is_settled = false;
+        // Some are: links may have led there.
+        let mut is_near = false;
+        let mut far: Option<(u64, Arc<Far>)> = None;
+        let mut since = (Instant::now(), 0);
+        let mut n_doubts = 0;
+        let mut at = 0;
+        while let Some(name) = asked.next() {
+            let found = ask(visiting.from, name);
+            stats[at] = found;
+            at += 1;
+            counts.stats += 1;
+            if is_settled {
+                continue;
+            }
+            match found {
+                Stat::Present(meta) if far.as_ref().is_some_and(|(device, _)| *device == meta.device) => {}
+                Stat::Present(meta) => {
+                    let found = self.far(meta.device, visiting.from, name);
+                    let Some(found) = found else {
+                        is_near = true;
+                        continue;
+                    };
+                    far = Some((meta.device, found));
+                }
+                // That does not tell where it would be. The time may: two slow answers are no accident.
+                _ => is_settled = far.is_none() && (is_near || self.all_are_near()),
+            }
+            let took = since.0.elapsed() / narrow(at - since.1);
+            if is_settled || far.is_none() && at < 2 {
+                continue;
+            }
+            if took < REQUEST {
+                since = (Instant::now(), at);
+                n_doubts = 1;
+                continue;
+            }
+            // Where others were known already, this thread may just have been interrupted.
+            if n_doubts > 0 {
+                since = (Instant::now(), at);
+                n_doubts -= 1;
+                continue;
+            }
+            is_settled = true;
+            if far.is_some() {
+                slow(took);
+            }
+            let left = stats.len() - at;
+            if left < ENOUGH || far.as_ref().is_some_and(|(_, far)| !far.pays()) {
+                continue;
+            }
+            let Some((directory, its)) = self.open(visiting) else { continue };
+            if far.is_none() {
+                slow(took);
+            }
+            if its.pays() {
+                let wanted = visiting.visit.names().skip(at);
+                let listed = list(&directory, wanted, took * narrow(left), counts);
+                look_up_listed(visiting, &its, &listed, (at, asked), &mut stats[at..], counts);
+                return;
+            }
+        }
+    }
+
+    /// Opens the directory to read it. `None` where that cannot be done, or it is not far away: a link may have led
+    /// there.
+    fn open(&self, visiting: &Visiting<'_>) -> Option<(OwnedFd, Arc<Far>)> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let (from, path) = match visiting.visit.how().opens() {
+            true => (visiting.from, c"."),
+            false => (visiting.base, visiting.visit.to_open()),
+        };
+        let directory = openat(from, path, flags, Mode::empty()).ok()?;
+        let device = meta(&fstat(&directory).ok()?).device;
+        let far = match self.recall(device) {
+            Some(known) => known?,
+            None => {
+                let magic = magic(&directory).ok()?;
+                self.remember(device, magic)?
+            }
+        };
+        Some((directory, far))
+    }
+
+    /// The file system that a file was found on, if it is far away.
+    #[inline]
+    fn far(&self, device: u64, from: BorrowedFd<'_>, asked: &CStr) -> Option<Arc<Far>> {
+        if device == self.near.load(Ordering::Relaxed) { None } else { self.find_out(device, from, asked) }
+    }
+
+    #[cold]
+    fn find_out(&self, device: u64, from: BorrowedFd<'_>, asked: &CStr) -> Option<Arc<Far>> {
+        if let Some(known) = self.recall(device) {
+            if known.is_none() {
+                self.near.store(device, Ordering::Relaxed);
+            }
+            return known;
+        }
+        let file = openat(from, or_dot(asked), OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        let magic = file.and_then(magic).unwrap_or(0);
+        self.remember(device, magic)
+    }
+
+    fn recall(&self, device: u64) -> Option<Option<Arc<Far>>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.iter().find(|(its, _)| *its == device).map(|(_, far)| far.clone())
+    }
+
+    fn remember(&self, device: u64, magic: i64) -> Option<Arc<Far>> {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, far)) = known.iter().find(|(its, _)| *its == device) {
+            return far.clone();
+        }
+        let far = (self.sort)(magic)
+            .map(|tells_missing| Arc::new(Far { tells_missing, votes: Default::default() }));
+        known.push((device, far.clone()));
+        if far.is_none() {
+            self.near.store(device, Ordering::Relaxed);
+        }
+        far
+    }
+
+    /// Whether something is known of devices, and all of them are near.
+    fn all_are_near(&self) -> bool {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        !known.is_empty() && known.iter().all(|(_, far)| far.is_none())
+    }
+}
+
+/// Lists a directory until it has told of all wanted names, but for no longer than it may take.
+fn list<'a>(
+    directory: &OwnedFd,
+    wanted: impl Iterator<Item = &'a [u8]>,
+    allowed: Duration,
+    counts: &mut IoCounts,
+) -> Matcher<u8, ()> {
+    let began = Instant::now();
+    let stamp = || fstat(directory).map(|found| meta(&found));
+    let before = stamp();
+    let mut matcher = Matcher::default();
+    // Whatever the server folds: a name that could be another's is asked for alone.
+    matcher.clear(Folding::Case);
+    wanted.for_each(|name| matcher.want(name.iter().copied()));
+    counts.listings += 1;
+    let mut buffer = Vec::with_capacity(NAMES);
+    let mut entries = RawDir::new(directory, buffer.spare_capacity_mut());
+    let mut last = None;
+    let is_whole = loop {
+        let is_new = entries.is_buffer_empty();
+        if is_new && matcher.is_done() {
+            break true;
+        }
+        if let Some(name) = last.take_if(|_| is_new) {
+            if began.elapsed() > allowed {
+                break false;
+            }
+            // Who asks for a name that was listed gets attributes with the next names, too, from FUSE.
+            let _ = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
+        }
+        let entry = match entries.next() {
+            None => break before.is_ok() && before == stamp(),
+            Some(Ok(entry)) => entry,
+            Some(Err(Errno::INTR)) => continue,
+            Some(Err(_)) => break false,
+        };
+        counts.buffers += u64::from(is_new);
+        let name = entry.file_name();
+        if name != c"." && name != c".." {
+            counts.entries += 1;
+            matcher.list(name.to_bytes(), ());
+            last.get_or_insert_with(|| name.to_owned());
+        }
+    };
+    if !is_whole {
+        matcher.leave_off();
+    }
+    matcher
+}
+
+/// Looks up the names of a visit that are left: the first of them is the name at `rest`.
+fn look_up_listed(
+    visiting: &Visiting<'_>,
+    far: &Far,
+    listed: &Matcher<u8, ()>,
+    (at, asked): (usize, Asked<'_>),
+    stats: &mut [Stat],
+    counts: &mut IoCounts,
+) {
+    let (mut n_present, mut n_slow) = (0, 0);
+    let names = visiting.visit.names().skip(at);
+    for (((name, asked), answer), stat) in names.zip(asked).zip(listed.answers()).zip(stats) {
+        if answer == Answer::Missing && far.tells_missing && has_one_spelling(name) {
+            *stat = Stat::Missing;
+            continue;
+        }
+        counts.stats += 1;
+        let began = Instant::now();
+        *stat = ask(visiting.from, asked);
+        if matches!((answer, &stat), (Answer::Listed(()), Stat::Present(_))) {
+            n_present += 1;
+            n_slow += usize::from(began.elapsed() >= REQUEST);
+        }
+    }
+    if n_present > 0 {
+        let is_slow = n_slow * 2 > n_present;
+        far.votes[usize::from(is_slow)].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether no server could know a file with this name under another one that a listing has, but for case: `a~1` may be
+/// short for `another`, `a.` the same as `a`, and `a:b` a part of it.
+fn has_one_spelling(name: &[u8]) -> bool {
+    let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\"*/:<>?\\|~".contains(byte) || *byte == b' ';
+    name.iter().all(is_plain) && name.last().is_some_and(|last| !b". ".contains(last))
+}
+
+fn ask(from: BorrowedFd<'_>, asked: &CStr) -> Stat {
+    look_up(from, or_dot(asked))
+}
+
+/// The root's name in the root is empty.
+fn or_dot(asked: &CStr) -> &CStr {
+    if asked.is_empty() { c"." } else { asked }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_of_file_systems_are_told_whatever_the_width_of_the_field() {
+        assert_eq!(sort(0x6969), Some(true));
+        assert_eq!(sort(0xff53_4d42), Some(true));
+        assert_eq!(sort(i64::from(0xff53_4d42_u32.cast_signed())), Some(true));
+        assert_eq!(sort(0x6573_5546), Some(false));
+        // ext4, tmpfs, overlayfs, autofs
+        assert!([0xef53, 0x0102_1994, 0x794c_7630, 0x0187].iter().all(|&magic| sort(magic).is_none()));
+    }
+
+    #[test]
+    fn names_that_may_be_spelled_otherwise_are_known() {
+        let plain: [&[u8]; 5] = [b"a", b".a", b"a b.c", b"a-b_c+d,e", b"#{a}$"];
+        assert!(plain.iter().all(|name| has_one_spelling(name)));
+        let odd: [&[u8]; 10] =
+            [b"", b".", b"..", b"a.", b"a ", b"longna~1.c", b"a:b", b"caf\xc3\xa9", b"a\\b", b"a\tb"];
+        assert!(odd.iter().all(|name| !has_one_spelling(name)));
+    }
+}
