@@ -482,13 +482,13 @@ pub(crate) struct DoctorArgs {
 pub(crate) struct BenchFsArgs {
     /// What to measure (default: the build directory). What lies in and below it is listed and asked for; nothing is written
     #[arg(value_name = "DIR")]
-    pub(crate) directory: Option<PathBuf>,
+    pub(crate) measured: Option<PathBuf>,
     /// How many directories to take as a sample
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
     pub(crate) directories: usize,
-    /// How often to measure
-    #[arg(long, value_name = "N", default_value_t = 11, value_parser = at_least_one)]
-    pub(crate) rounds: usize,
+    /// How often to measure (default: for two seconds, from 11 to 301 times)
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) rounds: Option<usize>,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

@@ -24,7 +24,7 @@ use upcheck::collect::os_disk;
 
 /// Measures the file system of a directory.
 pub(crate) fn bench_fs(common: &Common, args: &BenchFsArgs) -> Result<Exit, Trouble> {
-    let directory = match &args.directory {
+    let directory = match &args.measured {
         Some(given) => common.directory.join(given),
         None => common.directory.clone(),
     };
@@ -40,14 +40,14 @@ pub(crate) fn bench_fs(common: &Common, args: &BenchFsArgs) -> Result<Exit, Trou
         return Err(trouble("measuring", "there is no file in it, nor below it"));
     }
     let mut cases = Cases::new(&sample, common.threads);
-    cases.measure(&disk, &sample, args.rounds);
+    let n_rounds = cases.measure(&disk, &sample, args.rounds);
     let card = Card {
         directory: bytes_of(directory.clone().into_os_string()),
         place: place(&directory),
         survey: &survey,
         sample: &sample,
         cases: &cases,
-        n_rounds: args.rounds,
+        n_rounds,
     };
     run::print(common, |out| match common.format {
         Format::Text | Format::Names => card.print(out),

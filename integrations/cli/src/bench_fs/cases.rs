@@ -2,6 +2,7 @@
 
 use super::measured::{Measured, Work};
 use super::sample::Sample;
+use std::time::{Duration, Instant};
 use upcheck::collect::Disk;
 use upcheck::{Costs, FileId, How, ListingCosts, Plan, Visit};
 
@@ -12,6 +13,11 @@ const FROM_DIRECTORY: Costs = Costs { stat: 1, step: 1, open: 0, listing: None }
 /// Costs at which every directory is listed, however large it is.
 const FROM_LISTING: Costs =
     Costs { stat: 1 << 40, step: 0, open: 0, listing: Some(ListingCosts { buffer: 0, entry: 1 }) };
+
+/// How many rounds there are at least and at most, if nobody says how many.
+const ROUNDS: (usize, usize) = (11, 301);
+/// Between these, rounds end after so long.
+const WHILE: Duration = Duration::from_secs(2);
 
 /// All that is measured.
 pub(super) struct Cases {
@@ -75,8 +81,9 @@ impl Cases {
         Self { rates, choices }
     }
 
-    /// Does everything in each of `n` rounds, each time beginning with something else.
-    pub(super) fn measure(&mut self, disk: &dyn Disk, sample: &Sample, n: usize) {
+    /// Does everything in each of `told` rounds, or in as many as a short while is enough for, each time beginning with
+    /// something else. How many rounds there were.
+    pub(super) fn measure(&mut self, disk: &dyn Disk, sample: &Sample, told: Option<usize>) -> usize {
         let mut all: Vec<&mut Measured> = self.rates.iter_mut().map(|rate| &mut rate.measured).collect();
         for Choice { one_by_one, planned, with_threads, .. } in &mut self.choices {
             all.extend([one_by_one, planned, with_threads]);
@@ -85,9 +92,19 @@ impl Cases {
         for file in sample.files() {
             let _ = disk.stat(sample.table.path(file));
         }
-        for round in 0..n {
-            all.rotate_left(usize::from(round > 0));
+        let began = Instant::now();
+        let mut n = 0;
+        loop {
             all.iter_mut().for_each(|measured| measured.again(disk, sample));
+            n += 1;
+            let is_enough = match told {
+                Some(told) => n >= told,
+                None => n >= ROUNDS.0 && (n >= ROUNDS.1 || began.elapsed() > WHILE),
+            };
+            if is_enough {
+                return n;
+            }
+            all.rotate_left(1);
         }
     }
 }

@@ -81,11 +81,11 @@ impl Card<'_> {
         writeln!(
             out,
             "\n{:36}{:>12}{:>12}{:>7}{:>14}{:>7}",
-            "the planner's choice, medians", "one by one", "as planned", "gain", "with threads", "gain"
+            "the planner's choice, least", "one by one", "as planned", "gain", "with threads", "gain"
         )?;
         for choice in &self.cases.choices {
             let (one, planned, threads) =
-                (choice.one_by_one.median(), choice.planned.median(), choice.with_threads.median());
+                (choice.one_by_one.least(), choice.planned.least(), choice.with_threads.least());
             writeln!(
                 out,
                 "{:36}{:>12}{:>12}{:>7.2}{:>14}{:>7.2}",
@@ -99,14 +99,18 @@ impl Card<'_> {
             writeln!(out, "  {}", hows(choice).join(", "))?;
         }
         self.print_directories(out)?;
-        match self.n_different() {
-            0 => Ok(()),
-            n => writeln!(
-                out,
-                "\n{PENDING}warning{PENDING:#}: {} changed meanwhile: measure again when nothing is building",
-                plural(n, "file")
-            ),
+        if let n @ 1.. = self.n_different() {
+            let files = plural(n, "file");
+            let warning = "changed meanwhile: measure again when nothing is building";
+            writeln!(out, "\n{PENDING}warning{PENDING:#}: {files} {warning}")?;
         }
+        if self.cases.rates.iter().any(|rate| rate.measured.median() > rate.measured.least() * 3 / 2) {
+            writeln!(
+                out,
+                "\nThe machine was busy with other things: believe the least rather than the median."
+            )?;
+        }
+        Ok(())
     }
 
     fn print_directories(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -219,16 +223,16 @@ impl Row<'_> {
 fn choice_json(choice: &Choice) -> Value {
     let hows: Map<_, _> =
         HOWS.iter().map(|&how| (how_code(how).into(), choice.n_visits(how).into())).collect();
-    let one_by_one = choice.one_by_one.median();
+    let one_by_one = &choice.one_by_one;
     let spent = |measured: &Measured| {
         let (least, median) = (measured.least(), measured.median());
-        json!({ "least_ns": least, "median_ns": median, "gain": gain(one_by_one, median) })
+        json!({ "least_ns": least, "median_ns": median, "gain": gain(one_by_one.least(), least) })
     };
     json!({
         "code": choice.code,
         "files": choice.n_names(),
         "hows": hows,
-        "one_by_one": { "least_ns": choice.one_by_one.least(), "median_ns": one_by_one },
+        "one_by_one": { "least_ns": one_by_one.least(), "median_ns": one_by_one.median() },
         "planned": spent(&choice.planned),
         "with_threads": spent(&choice.with_threads),
         "changed": choice.n_different(),
