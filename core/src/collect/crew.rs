@@ -152,13 +152,17 @@ struct Chunk<'a> {
 impl<'a> Queue<'a> {
     /// About how many chunks there will be, as far as anybody wants to know.
     fn chunks_left(&self, at_most: usize) -> usize {
-        let (mut cost, mut n_visits) = (0, 0);
-        let enough = self.share.saturating_mul(at_most as u64);
-        while cost < enough && self.next + n_visits < self.plan.n_visits() {
-            cost += self.plan.cost(self.next + n_visits);
-            n_visits += 1;
+        let (mut n_chunks, mut cost) = (0, 0);
+        for at in self.next..self.plan.n_visits() {
+            cost += self.plan.cost(at);
+            if cost >= self.share {
+                (n_chunks, cost) = (n_chunks + 1, 0);
+            }
+            if n_chunks == at_most {
+                return at_most;
+            }
         }
-        usize::try_from(cost.div_ceil(self.share)).unwrap_or(at_most).min(n_visits).min(at_most)
+        n_chunks + usize::from(cost > 0)
     }
 
     /// The next visits that cost about a share, and a few more rather than to cut a tree. Where chunks end depends on the plan alone.

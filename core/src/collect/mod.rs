@@ -20,6 +20,8 @@ mod crew;
 #[cfg(any(test, windows, target_vendor = "apple", feature = "testing"))]
 mod list;
 pub mod listing;
+#[cfg(all(unix, any(test, target_vendor = "apple")))]
+mod macos;
 mod memory;
 mod open;
 mod portable;

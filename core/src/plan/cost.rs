@@ -97,7 +97,9 @@ impl Costs {
     pub fn here() -> Self {
         #[cfg(windows)]
         return if crate::collect::has_by_name() { Self::WINDOWS_BY_NAME } else { Self::WINDOWS };
-        #[cfg(not(windows))]
+        #[cfg(target_vendor = "apple")]
+        return Self::MACOS;
+        #[cfg(not(any(windows, target_vendor = "apple")))]
         Self::LINUX
     }
 

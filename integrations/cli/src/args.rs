@@ -14,7 +14,8 @@ const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
        upcheck affected [OPTIONS] <FILE>...
        upcheck run [OPTIONS] [TARGET]... -- <COMMAND>...
        upcheck record [OPTIONS] [TARGET]...
-       upcheck doctor [OPTIONS] [DIR] [-- CMD...]";
+       upcheck doctor [OPTIONS] [DIR] [-- CMD...]
+       upcheck bench-fs [OPTIONS] [DIR]";
 
 const EXIT_STATUS: &str = "Exit status: 0 everything is fresh, 1 something is stale, 2 trouble.";
 
@@ -27,6 +28,8 @@ run, 127 there is no such command, 128 and more it died of a signal.";
 const RECORD_EXIT_STATUS: &str = "Exit status: 0 all is on record, 1 something was not recorded, 2 trouble.";
 
 const DOCTOR_EXIT_STATUS: &str = "Exit status: 0 nothing to worry about, 1 warnings, 2 trouble.";
+
+const BENCH_FS_EXIT_STATUS: &str = "Exit status: 0 it was measured, 2 trouble.";
 
 const AFTER_HELP: &str = "A target that is called like a command: `upcheck check why`.
 
@@ -315,6 +318,9 @@ pub(crate) enum Command {
     /// Measure whether stamps in a directory can be trusted, and say what is odd about its build
     #[command(after_help = DOCTOR_EXIT_STATUS)]
     Doctor(DoctorArgs),
+    /// Measure how fast the file system of a directory can be asked, and what planning that gains
+    #[command(after_help = BENCH_FS_EXIT_STATUS)]
+    BenchFs(BenchFsArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -470,4 +476,21 @@ pub(crate) struct DoctorArgs {
     /// A command that builds, to be run once: what is stale after it stays stale
     #[arg(value_name = "CMD", last = true)]
     pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct BenchFsArgs {
+    /// What to measure (default: the build directory). What lies in and below it is listed and asked for; nothing is written
+    #[arg(value_name = "DIR")]
+    pub(crate) measured: Option<PathBuf>,
+    /// How many directories to take as a sample
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
+    pub(crate) directories: usize,
+    /// How often to measure (default: for two seconds, from 11 to 301 times)
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) rounds: Option<usize>,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "it is a number from 1 on".into())
 }

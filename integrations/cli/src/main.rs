@@ -5,6 +5,7 @@
 mod affected;
 mod answer;
 mod args;
+mod bench_fs;
 mod build_tool;
 mod cmake;
 mod doctor;

@@ -8,7 +8,7 @@ fn headers() -> Space {
     let space = Space::new();
     let headers = |directory: &str, n| (0..n).map(|n| format!(" {directory}/{n}.h")).collect::<String>();
     let all = headers("few", 3) + &headers("many", 30);
-    space.write("build.ninja", &format!("rule cc\n  command = cc\nbuild out/a: cc a.c |{all}\n"));
+    space.write("build.ninja", format!("rule cc\n  command = cc\nbuild out/a: cc a.c |{all}\n"));
     for path in ["a.c", "out/a"].into_iter().chain(all.split_whitespace()) {
         space.write(path, "");
     }
