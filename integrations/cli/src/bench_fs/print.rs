@@ -10,7 +10,7 @@ use crate::text::{BOLD, PENDING, plural};
 use crate::words;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
-use upcheck::How;
+use upcheck::{How, IoCounts};
 use upcheck_words::count;
 
 /// The name and version of the format.
@@ -44,7 +44,8 @@ impl Card<'_> {
     /// For people.
     pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { survey, sample, .. } = self;
-        writeln!(out, "{BOLD}file-system{BOLD:#}  {}", words::visible(&self.place.words(), ""))?;
+        let far = if self.cases.is_far { "; answers come from far away" } else { "" };
+        writeln!(out, "{BOLD}file-system{BOLD:#}  {}{far}", words::visible(&self.place.words(), ""))?;
         let more = if survey.is_whole { "" } else { ", and more that were not looked at" };
         let there = directories(survey.directories.len());
         writeln!(out, "{BOLD}below      {BOLD:#}  {there} with {}{more}", entries(survey.n_entries))?;
@@ -96,7 +97,7 @@ impl Card<'_> {
                 time(threads),
                 ratio(one, threads)
             )?;
-            writeln!(out, "  {}", hows(choice).join(", "))?;
+            writeln!(out, "  {}; {}", hows(choice).join(", "), calls(choice).join(", "))?;
         }
         self.print_directories(out)?;
         if let n @ 1.. = self.n_different() {
@@ -157,6 +158,7 @@ impl Card<'_> {
         head.insert("schema".into(), SCHEMA.into());
         put_path(&mut head, "directory", &self.directory);
         head.insert("file_system".into(), self.place.to_json().into());
+        head.insert("far".into(), cases.is_far.into());
         let below = json!({
             "directories": survey.directories.len(),
             "entries": survey.n_entries,
@@ -235,8 +237,14 @@ fn choice_json(choice: &Choice) -> Value {
         "one_by_one": { "least_ns": one_by_one.least(), "median_ns": one_by_one.median() },
         "planned": spent(&choice.planned),
         "with_threads": spent(&choice.with_threads),
+        "calls": calls_json(choice.with_threads.counts),
         "changed": choice.n_different(),
     })
+}
+
+fn calls_json(counts: IoCounts) -> Value {
+    let IoCounts { opens, listings, buffers, entries, stats, .. } = counts;
+    json!({ "opens": opens, "listings": listings, "buffers": buffers, "entries": entries, "stats": stats })
 }
 
 const HOWS: [How; 4] = [How::Path, How::Descriptor, How::List, How::TooLong];
@@ -263,6 +271,14 @@ fn hows(choice: &Choice) -> Vec<String> {
     let visits = HOWS.map(|how| (how, choice.n_visits(how)));
     let word = |(how, n): (How, usize)| (n > 0).then(|| format!("{} {}", count(n), how_words(how)));
     visits.into_iter().filter_map(word).collect()
+}
+
+/// What the disk was asked for.
+fn calls(choice: &Choice) -> Vec<String> {
+    let IoCounts { opens, listings, stats, .. } = choice.with_threads.counts;
+    let calls = [(opens, "opened"), (listings, "listed"), (stats, "asked for")];
+    let words = |(n, what): (u64, &str)| (n > 0).then(|| format!("{} {what}", count(whole(ratio(n, 1)))));
+    calls.into_iter().filter_map(words).collect()
 }
 
 fn rate_words(code: &str) -> &'static str {
