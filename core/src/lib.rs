@@ -80,10 +80,10 @@ pub use history::{
 pub use ids::{FileId, TargetId, narrow};
 pub use needs::Needs;
 pub use os_message::os_message;
-pub use plan::{Arrays, Asked, Costs, Explained, How, ListingCosts, Plan, Visit};
+pub use plan::{Arrays, Asked, Costs, Estimate, Explained, How, ListingCosts, Plan, Visit};
 pub use policy::Policy;
 pub use project::Project;
 pub use reason::{Compared, Reason, Verdict};
 pub use report::{CauseKind, MOST_CAUSES, Report, RootCause, StaleTarget};
-pub use snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};
+pub use snapshot::{ChangedDirectories, Fields, IoCounts, Meta, Mtime, Snapshot, Stat};
 pub use state::{Digest, FileState, is_racy};

@@ -152,13 +152,17 @@ struct Chunk<'a> {
 impl<'a> Queue<'a> {
     /// About how many chunks there will be, as far as anybody wants to know.
     fn chunks_left(&self, at_most: usize) -> usize {
-        let (mut cost, mut n_visits) = (0, 0);
-        let enough = self.share.saturating_mul(at_most as u64);
-        while cost < enough && self.next + n_visits < self.plan.n_visits() {
-            cost += self.plan.cost(self.next + n_visits);
-            n_visits += 1;
+        let (mut n_chunks, mut cost) = (0, 0);
+        for at in self.next..self.plan.n_visits() {
+            cost += self.plan.cost(at);
+            if cost >= self.share {
+                (n_chunks, cost) = (n_chunks + 1, 0);
+            }
+            if n_chunks == at_most {
+                return at_most;
+            }
         }
-        usize::try_from(cost.div_ceil(self.share)).unwrap_or(at_most).min(n_visits).min(at_most)
+        n_chunks + usize::from(cost > 0)
     }
 
     /// The next visits that cost about a share, and a few more rather than to cut a tree. Where chunks end depends on the plan alone.
@@ -195,12 +199,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use crate::files::FileTable;
+    use crate::plan::Costs;
 
     #[test]
     fn chunks_cover_all_visits_in_order() {
         let mut table = FileTable::default();
         let ids: Vec<_> = (0..5_000).map(|n| table.intern(format!("d{}/f{n}", n % 170).as_bytes())).collect();
-        let plan = Plan::new(&table, ids);
+        let plan = Plan::with_costs(&table, ids, &Costs::LINUX);
         for share in [1, 20_000, 100_000, 1 << 60] {
             let mut found = vec![Stat::Unknown; plan.n_files()];
             let mut queue = Queue { plan: &plan, share, next: 0, rest: &mut found };
@@ -225,7 +230,7 @@ mod tests {
             ["a", "b", "b/x", "b/x/y", "b/z", "b-c", "c", "c/1", "c/2", "c/3", "c/4", "c/5", "c/6"];
         let names = directories.map(|directory| (0..30).map(move |n| format!("{directory}/f{n}")));
         let ids: Vec<_> = names.into_iter().flatten().map(|name| table.intern(name.as_bytes())).collect();
-        let plan = Plan::new(&table, ids);
+        let plan = Plan::with_costs(&table, ids, &Costs::LINUX);
         let mut found = vec![Stat::Unknown; plan.n_files()];
         let mut queue = Queue { plan: &plan, share: 20_000, next: 0, rest: &mut found };
         let chunks: Vec<_> = std::iter::from_fn(|| queue.take()).map(|chunk| chunk.visits).collect();

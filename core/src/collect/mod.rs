@@ -15,10 +15,13 @@
 //! A collector does not know what a target is, and asks for each file once.
 
 mod chunk;
+mod confirm;
 mod crew;
 #[cfg(any(test, windows, target_vendor = "apple", feature = "testing"))]
 mod list;
 pub mod listing;
+#[cfg(all(unix, any(test, target_vendor = "apple")))]
+mod macos;
 mod memory;
 mod open;
 mod portable;
@@ -26,9 +29,11 @@ mod portable;
 mod remote;
 #[cfg(unix)]
 mod unix;
+mod watch;
 #[cfg(windows)]
 mod windows;
 
+pub use confirm::{Confirm, confirm};
 #[cfg(any(test, feature = "testing"))]
 pub use memory::{Access, MemoryDisk};
 pub use open::{Kind, Listing, OpenFile};
@@ -41,10 +46,11 @@ pub use windows::WindowsDisk;
 pub(crate) use windows::has_by_name;
 
 use crate::plan::{Plan, Single, Visit};
-use crate::snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};
+use crate::snapshot::{Fields, IoCounts, Meta, Mtime, Snapshot, Stat};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
+use watch::Watch;
 
 /// Where files are looked up: a disk, or what a test puts in its place.
 pub trait Disk: Sync {
@@ -147,6 +153,16 @@ pub trait Disk: Sync {
         None
     }
 
+    /// Which fields of a [`Meta`] this disk fills in.
+    fn fields(&self) -> Fields {
+        Fields::default()
+    }
+
+    /// What is done about listings that may be behind the files they tell of.
+    fn confirm(&self) -> Confirm {
+        Confirm::Nothing
+    }
+
     /// The time of day, for the snapshot's stamp.
     fn now(&self) -> SystemTime {
         SystemTime::now()
@@ -201,8 +217,20 @@ pub type OsDisk = PortableDisk;
 #[must_use]
 pub fn collect(disk: &dyn Disk, plan: &Plan, threads: usize) -> Snapshot {
     let began = disk.now();
-    let (found, counts) = crew::collect(disk, plan, threads);
-    Snapshot::in_plan_order(plan, found, began, disk.now(), counts)
+    let watch = Watch::new(disk);
+    let unlisted = (disk.confirm() == Confirm::All).then(|| plan.part(|_| true));
+    let asked = unlisted.as_ref().unwrap_or(plan);
+    let (mut found, mut counts) = crew::collect(&watch, asked, threads);
+    let may_lag = disk.confirm() == Confirm::Suspects && counts.listings > 0;
+    if may_lag {
+        confirm::suspects(disk, asked, threads, Meta::mtime_at(began), &mut found, &mut counts);
+    }
+    let mut snapshot = Snapshot::in_plan_order(plan, found, began, disk.now(), counts);
+    snapshot.describe(disk.fields(), watch.finish());
+    if may_lag {
+        snapshot.note_listed(asked);
+    }
+    snapshot
 }
 
 /// How much of a file is held at once while it is scanned.

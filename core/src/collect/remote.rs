@@ -20,7 +20,7 @@ use crate::snapshot::{IoCounts, Stat};
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fstat, fstatfs, openat, statat};
 use rustix::io::Errno;
 use std::ffi::CStr;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -60,6 +60,12 @@ impl Far {
         let [good, bad] = self.votes.each_ref().map(|votes| votes.load(Ordering::Relaxed));
         bad <= good
     }
+}
+
+/// The type of the file system that an open file lies on.
+#[allow(clippy::useless_conversion, reason = "the field has 32 or 64 bits")]
+fn magic(file: impl AsFd) -> rustix::io::Result<i64> {
+    Ok(fstatfs(file)?.f_type.into())
 }
 
 /// Whether a file system of this type (`f_type` of statfs) is far away; and if so, whether its listings tell all there is.
@@ -114,6 +120,7 @@ impl Remotes {
         let mut is_near = false;
         let mut far: Option<(u64, Arc<Far>)> = None;
         let mut since = (Instant::now(), 0);
+        let mut n_doubts = 0;
         let mut at = 0;
         while let Some(name) = asked.next() {
             let found = ask(visiting.from, name);
@@ -142,6 +149,13 @@ impl Remotes {
             }
             if took < REQUEST {
                 since = (Instant::now(), at);
+                n_doubts = 1;
+                continue;
+            }
+            // Where others were known already, this thread may just have been interrupted.
+            if n_doubts > 0 {
+                since = (Instant::now(), at);
+                n_doubts -= 1;
                 continue;
             }
             is_settled = true;
@@ -178,8 +192,8 @@ impl Remotes {
         let far = match self.recall(device) {
             Some(known) => known?,
             None => {
-                let magic = fstatfs(&directory).ok()?.f_type;
-                self.remember(device, magic.into())?
+                let magic = magic(&directory).ok()?;
+                self.remember(device, magic)?
             }
         };
         Some((directory, far))
@@ -200,8 +214,8 @@ impl Remotes {
             return known;
         }
         let file = openat(from, or_dot(asked), OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-        let magic = file.and_then(fstatfs).map_or(0, |found| found.f_type);
-        self.remember(device, magic.into())
+        let magic = file.and_then(magic).unwrap_or(0);
+        self.remember(device, magic)
     }
 
     fn recall(&self, device: u64) -> Option<Option<Arc<Far>>> {

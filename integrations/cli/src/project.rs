@@ -5,6 +5,7 @@ use crate::args::{CheckArgs, Common, Format, From, OneTarget, WhyArgs};
 use crate::cmake::{Cmake, Request};
 use crate::exit::Exit;
 use crate::image_folder::{self, digests};
+use crate::plan;
 use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
 use crate::why;
 use crate::words;
@@ -151,6 +152,10 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         return Ok(exit);
     }
     let snapshot = &checked.snapshot;
+    if let Some(platform) = args.explain_plan {
+        plan::explain(common, platform, &described.project.graph().files, snapshot)?;
+        return Ok(exit);
+    }
     let answer = Answer {
         from: common.origin(),
         cmake: common.cmake.as_ref().map(Cmake::owners),

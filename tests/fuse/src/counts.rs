@@ -27,13 +27,20 @@ pub enum Asked {
     Other,
 }
 
+impl Asked {
+    /// How many wait for the answer.
+    fn waits(self) -> u64 {
+        u64::from(self != Self::CloseDirectory)
+    }
+}
+
 const KINDS: usize = Asked::Other as usize + 1;
 
 /// Counts at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Counts {
     by_kind: [u64; KINDS],
-    /// The most requests that were under way at once: taken, but not answered.
+    /// The most requests that were under way at once, taken but not answered, without those that nobody waits for.
     pub at_once: u64,
 }
 
@@ -63,14 +70,14 @@ impl Counting {
     /// A request came. How many are under way now.
     pub(crate) fn came(&self, kind: Asked) -> u64 {
         self.by_kind[kind as usize].fetch_add(1, Ordering::SeqCst);
-        let under_way = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+        let under_way = self.under_way.fetch_add(kind.waits(), Ordering::SeqCst) + kind.waits();
         self.at_once.fetch_max(under_way, Ordering::SeqCst);
         under_way
     }
 
     /// A request is about to be answered. Not afterwards: who got the answer may look at the counts.
-    pub(crate) fn goes(&self) {
-        self.under_way.fetch_sub(1, Ordering::SeqCst);
+    pub(crate) fn goes(&self, kind: Asked) {
+        self.under_way.fetch_sub(kind.waits(), Ordering::SeqCst);
     }
 
     /// What was counted since the last time, and starts anew.

@@ -24,8 +24,10 @@ struct State {
     waiting: BinaryHeap<Waiting>,
     /// How many requests came so far.
     came: u64,
-    /// Nothing is answered before so many requests are under way at once, or before that moment.
+    /// Nothing is answered before so many requests are under way at once, or before that moment; but so many are answered
+    /// first.
     held: Option<(u64, Instant)>,
+    free: u64,
     /// What happens once so many more requests of a kind have been answered.
     then: Option<(Asked, u64, Change)>,
     is_over: bool,
@@ -40,8 +42,15 @@ struct Waiting {
 
 impl Late {
     pub(crate) fn new(tree: Tree) -> Self {
-        let state =
-            State { tree, waiting: BinaryHeap::new(), came: 0, held: None, then: None, is_over: false };
+        let state = State {
+            tree,
+            waiting: BinaryHeap::new(),
+            came: 0,
+            held: None,
+            free: 0,
+            then: None,
+            is_over: false,
+        };
         Self { counting: Counting::default(), state: Mutex::new(state), news: Condvar::new() }
     }
 
@@ -50,7 +59,7 @@ impl Late {
         let due = Instant::now() + latency;
         let mut state = self.state();
         let under_way = self.counting.came(kind);
-        if state.held.is_some_and(|(enough, _)| under_way >= enough) {
+        if state.free == 0 && state.held.is_some_and(|(enough, _)| under_way >= enough) {
             state.held = None;
         }
         state.came += 1;
@@ -65,8 +74,8 @@ impl Late {
         while !state.is_over {
             let now = Instant::now();
             let due = state.waiting.peek().map(|next| match state.held {
-                Some((_, latest)) => latest,
-                None => next.due,
+                Some((_, latest)) if state.free == 0 => latest,
+                _ => next.due,
             });
             state = match due {
                 None => self.news.wait(state).unwrap_or_else(PoisonError::into_inner),
@@ -74,7 +83,10 @@ impl Late {
                     self.news.wait_timeout(state, due - now).unwrap_or_else(PoisonError::into_inner).0
                 }
                 Some(_) => {
-                    state.held = None;
+                    match state.free.checked_sub(1) {
+                        Some(free) => state.free = free,
+                        None => state.held = None,
+                    }
                     self.answer_next(&mut state);
                     state
                 }
@@ -84,7 +96,7 @@ impl Late {
 
     fn answer_next(&self, state: &mut State) {
         let Some(Waiting { kind, answer, .. }) = state.waiting.pop() else { return };
-        self.counting.goes();
+        self.counting.goes(kind);
         answer(&state.tree);
         let left = match &mut state.then {
             Some((awaited, left, _)) if *awaited == kind => {
@@ -100,10 +112,12 @@ impl Late {
         }
     }
 
-    /// From now on nothing is answered until so many requests are under way at once; after a long while it is
-    /// answered all the same, for somebody to find out that there never were as many.
-    pub(crate) fn hold(&self, under_way: u64, at_most: Duration) {
-        self.state().held = Some((under_way, Instant::now() + at_most));
+    /// After so many more answers, none is given until so many requests are under way at once; after a long while it is
+    /// given all the same, for somebody to find out that there never were as many.
+    pub(crate) fn hold(&self, free: u64, under_way: u64, at_most: Duration) {
+        let mut state = self.state();
+        state.free = free;
+        state.held = Some((under_way, Instant::now() + at_most));
     }
 
     /// Lets something happen right after so many more requests of a kind have been answered.

@@ -74,10 +74,10 @@ impl Mount {
         self.late.then(kind, times, Box::new(change));
     }
 
-    /// Answers nothing until so many requests are under way at once. If there never are, it is answered in the end,
-    /// and the counts tell.
-    pub fn hold(&self, under_way: u64) {
-        self.late.hold(under_way, LONG);
+    /// After so many more answers, gives none until so many requests are under way at once. If there never are as many, it
+    /// goes on in the end, and the counts tell.
+    pub fn hold(&self, after: u64, under_way: u64) {
+        self.late.hold(after, under_way, LONG);
     }
 }
 

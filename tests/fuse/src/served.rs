@@ -160,6 +160,9 @@ fn look_up(tree: &Tree, parent: usize, name: &[u8], names: Names) -> Option<usiz
     as_it_is().or_else(|| (names != Names::Exact).then(otherwise).flatten())
 }
 
+/// More names than any answer has room for.
+const MORE_THAN_ENOUGH: usize = 10_000;
+
 /// The names that a directory tells from a position on, each with the next position and its node; and how it goes on
 /// from there: an error, if there is nothing left but trouble.
 fn entries(tree: &Tree, at: usize, from: usize) -> Result<Vec<(usize, Vec<u8>, usize)>, i32> {
@@ -170,7 +173,7 @@ fn entries(tree: &Tree, at: usize, from: usize) -> Result<Vec<(usize, Vec<u8>, u
     match tree.node(at).and_then(|node| node.trouble) {
         Some((names, errno)) if from >= names => Err(errno),
         Some((names, _)) => Ok(all.take(names - from).collect()),
-        None => Ok(all.collect()),
+        None => Ok(all.take(MORE_THAN_ENOUGH).collect()),
     }
 }
 

@@ -1,61 +1,184 @@
 //! How much a file system far away is asked, and how much of that at once.
 #![cfg(target_os = "linux")]
 
-use upcheck::collect::{Disk, PortableDisk, UnixDisk, collect};
-use upcheck::{FileTable, Plan, Snapshot, Stat};
-use upcheck_fuse::{Asked, Counts, Habits, Mount, Plus, Tree};
+mod look;
+
+use look::{agree, ask, look, table, unix};
+use std::time::Duration;
+use upcheck::{FileTable, Stat};
+use upcheck_fuse::{Asked, Habits, Mount, Plus, Tree};
+use upcheck_tests::space::Space;
 
 /// So many directories with so many files each, all of them wanted.
 fn tree(directories: usize, files: usize) -> (Tree, FileTable) {
-    let (mut tree, mut table) = (Tree::new(), FileTable::default());
-    for n in 0..directories * files {
-        let path = format!("src/d{}/file{}.c", n / files, n % files);
-        tree.write(&path, b"text", 1_000_000_000 * n as i64);
-        table.intern(path.as_bytes());
+    let mut tree = Tree::new();
+    let paths: Vec<_> = (0..directories * files)
+        .map(|n| format!("src/d{}/file{}.c", n / files, n % files).into_bytes())
+        .collect();
+    for (path, n) in paths.iter().zip(0..) {
+        tree.write(path, b"text", 1_000_000_000 * n);
     }
-    (tree, table)
-}
-
-fn look(disk: &dyn Disk, files: &FileTable, threads: usize) -> Snapshot {
-    collect(disk, &Plan::new(files, files.ids()), threads)
-}
-
-fn unix(mount: &Mount) -> UnixDisk {
-    UnixDisk::new(mount.path()).expect("a directory")
-}
-
-/// What was found, and how much was asked for that.
-fn ask(mount: &Mount, files: &FileTable, threads: usize) -> (Snapshot, Counts) {
-    mount.take_counts();
-    let found = look(&unix(mount), files, threads);
-    (found, mount.take_counts())
-}
-
-/// The portable collector, which asks for one file after another, says the same.
-fn agree(mount: &Mount, files: &FileTable, found: &Snapshot) {
-    let portable = look(&PortableDisk::new(mount.path()).expect("a directory"), files, 1);
-    for file in files.ids() {
-        assert_eq!(found.stat(file), portable.stat(file), "{}", files.path(file).escape_ascii());
-    }
+    (tree, table(&paths))
 }
 
 #[test]
 fn of_many_files_in_a_directory_none_is_asked_for_alone() {
-    let (tree, files) = tree(200, 100);
-    let Some(mount) = Mount::new(tree, Habits::default()) else { return };
-    let (found, counts) = ask(&mount, &files, 0);
-    assert!(files.ids().all(|file| matches!(found.stat(file), Stat::Present(_))));
-    assert!(counts.all() <= 200 * 6 + 4, "{counts:?}");
-    agree(&mount, &files, &found);
+    for threads in [0, 1] {
+        let (tree, files) = tree(200, 100);
+        let Some(mount) = Mount::new(tree, Habits::default()) else { return };
+        let (found, counts) = ask(&mount, &files, threads);
+        assert!(files.ids().all(|file| matches!(found.stat(file), Stat::Present(_))));
+        // The directory, its first file, and four to list it; and a few for what lies above, and what the disk is.
+        assert!(counts.all() <= 200 * 6 + 8, "{counts:?}");
+        assert!(counts.of(Asked::Lookup) <= 200 * 2 + 4, "{counts:?}");
+        assert_eq!(counts.of(Asked::Attributes), 0, "{counts:?}");
+        assert_eq!((found.counts().listings, found.counts().stats), (200, 20_000));
+        agree(&mount, &files, &found);
+    }
 }
 
 #[test]
-fn where_names_come_without_attributes_many_are_asked_for_at_once() {
-    let (tree, files) = tree(200, 20);
-    let habits = Habits { plus: Plus::Never, ..Habits::default() };
-    let Some(mount) = Mount::new(tree, habits) else { return };
-    let (found, counts) = ask(&mount, &files, 0);
-    assert!(counts.of(Asked::Lookup) >= 4_000, "{counts:?}");
-    assert!(counts.at_once >= 16, "{counts:?}");
-    agree(&mount, &files, &found);
+fn more_than_thirty_requests_are_under_way_at_once() {
+    for plus in [Plus::Never, Plus::Sometimes, Plus::Always] {
+        let (tree, files) = tree(64, 100);
+        let Some(mount) = Mount::new(tree, Habits { plus, ..Habits::default() }) else { return };
+        let disk = unix(mount.path());
+        mount.take_counts();
+        // The ways to the first files, and what they lie on.
+        mount.hold(20, 32);
+        let found = look(&disk, &files, 0);
+        drop(disk);
+        let counts = mount.take_counts();
+        assert_eq!(counts.at_once, 32, "{plus:?}: {counts:?}");
+        agree(&mount, &files, &found);
+    }
+}
+
+#[test]
+fn as_many_threads_as_were_asked_for_and_no_more_wait() {
+    for (threads, directories) in [(1, 8), (3, 12)] {
+        let (tree, files) = tree(directories, 100);
+        let Some(mount) = Mount::new(tree, Habits { plus: Plus::Never, ..Habits::default() }) else { return };
+        let (found, counts) = ask(&mount, &files, threads);
+        assert!(counts.at_once <= threads as u64, "{threads} threads: {counts:?}");
+        agree(&mount, &files, &found);
+    }
+}
+
+#[test]
+fn what_is_far_away_may_be_anywhere() {
+    let (tree, files) = tree(64, 100);
+    let Some(mount) = Mount::new(tree, Habits::default()) else { return };
+    // The base is near, and so are most files.
+    let space = Space::new();
+    let mut paths: Vec<_> = (0..2_000).map(|n| format!("d{}/f{n}", n / 100).into_bytes()).collect();
+    for path in &paths {
+        space.write(std::str::from_utf8(path).expect("text"), "");
+    }
+    let base = mount.path().to_str().expect("text").to_owned();
+    let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+    paths.extend(files.ids().map(|file| format!("{base}/{}", text(files.path(file))).into_bytes()));
+    let files = table(&paths);
+    mount.take_counts();
+    mount.hold(30, 24);
+    let found = look(&unix(space.path()), &files, 0);
+    let counts = mount.take_counts();
+    assert!(counts.at_once >= 24, "{counts:?}");
+    assert!(counts.all() <= 64 * 6 + 16, "{counts:?}");
+    assert!(files.ids().all(|file| matches!(found.stat(file), Stat::Present(_))));
+    assert_eq!(found.counts().listings, 64);
+}
+
+#[test]
+fn what_the_system_knows_already_is_asked_for_neither_alone_nor_by_a_listing() {
+    let (tree, files) = tree(20, 100);
+    let Some(mount) = Mount::new(tree, Habits::default()) else { return };
+    let (first, _) = ask(&mount, &files, 1);
+    let (second, counts) = ask(&mount, &files, 1);
+    assert!(files.ids().all(|file| first.stat(file) == second.stat(file)));
+    assert_eq!(counts.of(Asked::Lookup) + counts.of(Asked::Attributes), 0, "{counts:?}");
+    // A question that was interrupted looks like a request.
+    assert!(second.counts().listings <= 2, "{:?}", second.counts());
+}
+
+#[test]
+fn a_listing_that_makes_nothing_faster_is_not_made_again() {
+    for habits in [
+        Habits { plus: Plus::Never, ..Habits::default() },
+        Habits { kept: Duration::ZERO, ..Habits::default() },
+    ] {
+        let (tree, files) = tree(10, 100);
+        let Some(mount) = Mount::new(tree, habits) else { return };
+        let (found, counts) = ask(&mount, &files, 1);
+        assert_eq!(found.counts().listings, 1, "{counts:?}");
+        assert_eq!(counts.of(Asked::OpenDirectory), 1, "{counts:?}");
+        agree(&mount, &files, &found);
+    }
+}
+
+#[test]
+fn few_names_in_a_large_directory_are_asked_for_alone() {
+    let mut tree = Tree::new();
+    for n in 0..60_000 {
+        tree.write(format!("large/file{n}"), b"", n);
+    }
+    for (wanted, most) in [(3, 0), (6, 0), (12, 40)] {
+        let Some(mount) = Mount::new(tree.clone(), Habits::default()) else { return };
+        let paths: Vec<_> = (0..wanted).map(|n| format!("large/file{}", n * 5000).into_bytes()).collect();
+        let files = table(&paths);
+        let (found, counts) = ask(&mount, &files, 1);
+        // All of it would be some 75.
+        let listed = counts.of(Asked::Names) + counts.of(Asked::NamesAndAttributes);
+        assert!(listed <= most, "{wanted} wanted: {counts:?}");
+        assert!(counts.of(Asked::Lookup) <= wanted + 1, "{counts:?}");
+        agree(&mount, &files, &found);
+    }
+}
+
+#[test]
+fn a_large_directory_of_which_all_is_wanted_is_listed_with_attributes_to_its_end() {
+    for plus in [Plus::Sometimes, Plus::Always] {
+        let (tree, files) = tree(1, 5_000);
+        let Some(mount) = Mount::new(tree, Habits { plus, ..Habits::default() }) else { return };
+        let (found, counts) = ask(&mount, &files, 1);
+        assert!(counts.all() <= 60, "{plus:?}: {counts:?}");
+        agree(&mount, &files, &found);
+    }
+}
+
+#[test]
+fn what_is_missing_is_asked_for_alone_unless_listings_are_believed() {
+    let (tree, files) = tree(4, 100);
+    let mut paths: Vec<_> = files.ids().map(|file| files.path(file).to_vec()).collect();
+    paths.extend((0..400).map(|n| format!("src/d{}/other{n}.c", n / 100).into_bytes()));
+    let files = table(&paths);
+    for (believes, asked) in [(false, 400 + 9), (true, 9)] {
+        let Some(mount) = Mount::new(tree.clone(), Habits::default()) else { return };
+        let disk = unix(mount.path());
+        let disk = if believes { disk.believing() } else { disk };
+        mount.take_counts();
+        let found = look(&disk, &files, 1);
+        drop(disk);
+        let counts = mount.take_counts();
+        assert_eq!(counts.of(Asked::Lookup), asked, "{counts:?}");
+        agree(&mount, &files, &found);
+    }
+}
+
+#[test]
+fn directories_in_which_all_is_missing_are_found_to_be_far_away() {
+    let mut tree = Tree::new();
+    tree.directory("a");
+    tree.directory("b");
+    let paths: Vec<_> = (0..80).map(|n| format!("{}/f{n}", ["a", "b"][n / 40]).into_bytes()).collect();
+    let files = table(&paths);
+    let Some(mount) = Mount::new(tree, Habits::default()) else { return };
+    let disk = unix(mount.path()).believing();
+    mount.take_counts();
+    let found = look(&disk, &files, 1);
+    drop(disk);
+    let counts = mount.take_counts();
+    // Two names of each, before there is anything to go by.
+    assert_eq!(counts.of(Asked::Lookup), 2 + 2 * 2, "{counts:?}");
+    assert!(files.ids().all(|file| found.stat(file) == Stat::Missing));
 }
