@@ -629,7 +629,7 @@ fn compare(
 #[test]
 fn random_builds_and_edits_get_ninjas_answer() {
     let versions: &[Ninja] =
-        if std::env::var_os("UPCHECK_ALL_NINJAS").is_some() { &Ninja::ALL } else { &Ninja::USUAL };
+        if std::env::var_os("UPCHECK_ALL_NINJAS").is_some() { Ninja::ALL } else { Ninja::USUAL };
     let asked_for = std::env::var("UPCHECK_CASES").ok();
     let cases = asked_for.as_ref().map_or(300, |text| text.parse().expect("UPCHECK_CASES is a number"));
     let is_long = asked_for.is_some();

@@ -174,5 +174,6 @@ fn os_path(bytes: &[u8]) -> PathBuf {
 
 #[cfg(not(unix))]
 fn os_path(bytes: &[u8]) -> PathBuf {
-    String::from_utf8_lossy(bytes).into_owned().into()
+    // What is not UTF-8 names no file, and must not be taken for one with another name: nor does this.
+    crate::os_path::path(bytes).map_or_else(|_| "\0".into(), std::borrow::Cow::into_owned)
 }

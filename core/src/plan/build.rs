@@ -186,7 +186,7 @@ mod tests {
     fn plan(paths: &[&str]) -> Plan {
         let mut table = FileTable::default();
         let ids: Vec<_> = paths.iter().map(|path| table.intern(path.as_bytes())).collect();
-        Plan::new(&table, ids)
+        Plan::with_costs(&table, ids, &Costs::LINUX)
     }
 
     fn text(bytes: &[u8]) -> String {

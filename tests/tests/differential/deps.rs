@@ -4,6 +4,7 @@ use crate::{
     DEPS, OLD, after_build, manifest, same_error, same_errors, space, unbuilt, versions, with_header,
 };
 use upcheck_tests::answer::{Question, build, compare};
+use upcheck_tests::space::TICK;
 
 const DEPFILE: &str =
     "rule cc\n  command = cp in.d $out.d; cat $in > $out\n  depfile = $out.d\nbuild out: cc in\n";
@@ -13,7 +14,7 @@ fn a_discovered_header_counts() {
     for text in [DEPFILE, DEPS] {
         after_build(&with_header(text), |_| ());
         after_build(&with_header(text), |space| {
-            space.set_mtime("h.h", space.mtime("out").expect("built") + 1);
+            space.set_mtime("h.h", space.mtime("out").expect("built") + TICK);
         });
         after_build(&with_header(text), |space| space.remove("h.h"));
         after_build(&with_header(text), |space| space.remove("out"));
@@ -72,14 +73,14 @@ fn a_directory_in_place_of_a_depfile_is_an_error() {
 #[test]
 fn touching_an_output_with_recorded_deps_makes_it_stale() {
     after_build(&with_header(DEPS), |space| {
-        space.set_mtime("out", space.mtime("out").expect("built") + 1);
+        space.set_mtime("out", space.mtime("out").expect("built") + TICK);
     });
     let two = DEPS
         .replace("build out:", "build out out2:")
         .replace("> $out", "> out; touch out2")
         .replace("$out.d", "out.d");
     after_build(&with_header(&two), |space| {
-        space.set_mtime("out2", space.mtime("out2").expect("built") + 1);
+        space.set_mtime("out2", space.mtime("out2").expect("built") + TICK);
     });
 }
 
@@ -220,7 +221,7 @@ fn deps_of_msvc_are_read_from_the_log_like_those_of_gcc() {
     for edit in [None, Some("h.h")] {
         after_build(&[("build.ninja", text), ("in", ""), ("h.h", "")], |space| {
             if let Some(path) = edit {
-                space.set_mtime(path, space.mtime("out").expect("built") + 1);
+                space.set_mtime(path, space.mtime("out").expect("built") + TICK);
             }
         });
     }

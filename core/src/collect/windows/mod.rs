@@ -18,6 +18,7 @@ use super::listing::windows::mtime;
 use super::{Confirm, Disk, Kind, Listing, OpenFile, hand_on};
 use crate::plan::{How, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
+use names::Start;
 use nt::{Facts, Purpose, Status};
 use open::WindowsFile;
 use std::cell::RefCell;
@@ -31,6 +32,8 @@ pub struct WindowsDisk {
     base: OwnedHandle,
     /// The way to it, absolute: what leads out of it counts from there, as Windows counts.
     path: PathBuf,
+    /// The same for the kernel, with a backslash at its end.
+    units: Vec<u16>,
     confirm: Confirm,
 }
 
@@ -69,7 +72,10 @@ impl WindowsDisk {
         let mut units = Vec::new();
         names::push_absolute(&path, &mut units);
         let base = nt::open(None, &units, Purpose::List)?;
-        Ok(Self { base, path, confirm: Confirm::Suspects })
+        if units.last() != Some(&u16::from(b'\\')) {
+            units.push(u16::from(b'\\'));
+        }
+        Ok(Self { base, path, units, confirm: Confirm::Suspects })
     }
 
     /// The same disk, with this done about listings that are behind. [`Confirm::Nothing`] is for those who know better.
@@ -81,8 +87,8 @@ impl WindowsDisk {
     /// Opens what a path leads to.
     fn open_path(&self, path: &[u8], purpose: Purpose, units: &mut Vec<u16>) -> Result<OwnedHandle, Status> {
         units.clear();
-        if names::push_plain(path, units) {
-            let opened = nt::open(Some(self.base.as_handle()), units, purpose);
+        if let Some(start) = names::push_direct(path, units) {
+            let opened = nt::open((start == Start::Base).then(|| self.base.as_handle()), units, purpose);
             match opened {
                 // The way may lead over a link that cannot be followed from within: then by the whole path.
                 Err(status) if !is_missing(status.code()) => {}
@@ -99,7 +105,7 @@ impl WindowsDisk {
     fn absolute(&self, path: &[u8]) -> io::Result<PathBuf> {
         match path {
             b"" | b"." => Ok(self.path.clone()),
-            _ => std::path::absolute(self.path.join(names::os_path(path))),
+            _ => std::path::absolute(self.path.join(names::os_path(path)?)),
         }
     }
 
@@ -120,13 +126,11 @@ impl WindowsDisk {
             return None;
         }
         units.clear();
-        names::push_absolute(&self.path, units);
+        if names::push_direct(path, units)? == Start::Base {
+            units.splice(0..0, self.units.iter().copied());
+        }
         // `\??\` is the kernel's; programs write `\\?\`.
         *units.get_mut(1)? = u16::from(b'\\');
-        units.push(u16::from(b'\\'));
-        if !names::push_plain(path, units) {
-            return None;
-        }
         units.push(0);
         match nt::by_name(units)? {
             Ok(facts) if facts.attributes & REPARSE_POINT == 0 => Some(Stat::Present(meta(&facts))),

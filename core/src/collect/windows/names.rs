@@ -4,6 +4,8 @@
 //! takes no `..`, keeps dots and spaces at the end of a name, and knows no `nul`. What is not plain goes through the rules
 //! of Windows first.
 
+use std::borrow::Cow;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Whether a name means to the kernel what it means to programs, and to a listing what it means to the kernel.
@@ -45,7 +47,7 @@ pub(super) fn push(name: &[u8], units: &mut Vec<u16>) {
 
 /// Adds a path of plain names that counts from where one stands. `false`, with nothing added that matters, if it has
 /// names that are not plain.
-pub(super) fn push_plain(path: &[u8], units: &mut Vec<u16>) -> bool {
+fn push_plain(path: &[u8], units: &mut Vec<u16>) -> bool {
     for (at, name) in path.split(|byte| *byte == b'/').enumerate() {
         if !is_plain(name) {
             return false;
@@ -56,6 +58,31 @@ pub(super) fn push_plain(path: &[u8], units: &mut Vec<u16>) -> bool {
         push(name, units);
     }
     true
+}
+
+/// Where a path that the kernel gets begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// At the base.
+    Base,
+    /// At the root of all.
+    Root,
+}
+
+/// Adds a path of plain names, as the kernel takes it; `None`, with nothing added that matters, if it has to go through the
+/// rules of Windows.
+pub(super) fn push_direct(path: &[u8], units: &mut Vec<u16>) -> Option<Start> {
+    match path {
+        [letter, b':', b'/', rest @ ..] if letter.is_ascii_alphabetic() => {
+            units.extend("\\??\\".encode_utf16().chain([
+                u16::from(*letter),
+                u16::from(b':'),
+                u16::from(b'\\'),
+            ]));
+            (rest.is_empty() || push_plain(rest, units)).then_some(Start::Root)
+        }
+        _ => push_plain(path, units).then_some(Start::Base),
+    }
 }
 
 /// Adds an absolute path that went through the rules of Windows, as the kernel takes it.
@@ -74,15 +101,14 @@ pub(super) fn push_absolute(path: &Path, units: &mut Vec<u16>) {
     }
 }
 
-/// Bytes of a path as the standard library takes them. Where they are not UTF-8 there can be no such file.
-pub(super) fn os_path(bytes: &[u8]) -> PathBuf {
+/// Bytes of a path as the standard library takes them.
+pub(super) fn os_path(bytes: &[u8]) -> io::Result<PathBuf> {
     let bytes = memchr::memchr(0, bytes).map_or(bytes, |end| &bytes[..end]);
-    let mut path = String::from_utf8_lossy(bytes).into_owned();
-    // `C:` alone would be wherever the process stands on that drive.
-    if path.ends_with(':') {
-        path.push('/');
+    match bytes {
+        // The drive's root, and not wherever the process stands on that drive.
+        [_, b':'] => crate::os_path::path(&[bytes, b"/"].concat()).map(Cow::into_owned),
+        _ => crate::os_path::path(bytes).map(Cow::into_owned),
     }
-    path.into()
 }
 
 #[cfg(test)]
@@ -119,6 +145,19 @@ mod tests {
         assert_eq!(absolute("\\\\.\\NUL"), "\\??\\NUL");
         assert_eq!(absolute("\\\\server\\share\\a"), "\\??\\UNC\\server\\share\\a");
         assert_eq!(absolute("\\\\?\\UNC\\server\\share"), "\\??\\UNC\\server\\share");
+    }
+
+    #[test]
+    fn paths_with_a_drive_need_no_rules_either() {
+        let mut units = Vec::new();
+        assert_eq!(push_direct(b"C:/a (b)/c", &mut units), Some(Start::Root));
+        assert_eq!(String::from_utf16_lossy(&units), "\\??\\C:\\a (b)\\c");
+        units.clear();
+        assert_eq!(push_direct(b"d:/", &mut units), Some(Start::Root));
+        assert_eq!(String::from_utf16_lossy(&units), "\\??\\d:\\");
+        for path in ["C:", "C:a", "C:/a/..", "C:/nul", "C://a", "1:/a"] {
+            assert_eq!(push_direct(path.as_bytes(), &mut units), None, "{path}");
+        }
     }
 
     #[test]
