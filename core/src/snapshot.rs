@@ -2,7 +2,7 @@
 
 use crate::content::Content;
 use crate::ids::{FileId, narrow};
-use crate::plan::Plan;
+use crate::plan::{How, Plan};
 use bytemuck::{Pod, Zeroable};
 use std::collections::HashMap;
 use std::time::SystemTime;
@@ -66,6 +66,66 @@ impl Meta {
     }
 }
 
+/// Which fields of a [`Meta`] say something. The others are 0, and 0 in one that is says nothing either: a file system may
+/// have less than its platform. Time and size are always known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fields {
+    /// Whether `ctime` is known.
+    pub ctime: bool,
+    /// Whether `inode` is known.
+    pub inode: bool,
+    /// Whether `device` is known.
+    pub device: bool,
+}
+
+impl Default for Fields {
+    /// All of them.
+    fn default() -> Self {
+        Self { ctime: true, inode: true, device: true }
+    }
+}
+
+impl Fields {
+    /// Those that both fill in.
+    fn and(self, other: Self) -> Self {
+        Self {
+            ctime: self.ctime && other.ctime,
+            inode: self.inode && other.inode,
+            device: self.device && other.device,
+        }
+    }
+}
+
+/// Directories that changed while they were listed: what was found in such a one was not found at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangedDirectories {
+    /// How many there were.
+    pub n: usize,
+    /// The first that were noticed, at most [`ChangedDirectories::MOST`] of them; sorted.
+    pub paths: Vec<Vec<u8>>,
+}
+
+impl ChangedDirectories {
+    /// So many are named.
+    pub const MOST: usize = 16;
+
+    pub(crate) fn add(&mut self, path: &[u8]) {
+        self.n += 1;
+        if self.paths.len() < Self::MOST {
+            let at = self.paths.partition_point(|other| other.as_slice() < path);
+            self.paths.insert(at, path.to_vec());
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        let n = self.n + other.n;
+        for path in &other.paths {
+            self.add(path);
+        }
+        self.n = n;
+    }
+}
+
 /// How often the disk was asked. What speed rests on, and what tests assert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct IoCounts {
@@ -112,13 +172,27 @@ pub struct Snapshot {
     ended: SystemTime,
     counts: IoCounts,
     contents: HashMap<FileId, Content>,
+    fields: Fields,
+    changed: ChangedDirectories,
+    /// By file, whether only a listing told of it that may be behind; empty where none was.
+    listed: Vec<bool>,
 }
 
 impl Snapshot {
     /// A snapshot from a table indexed by [`FileId`].
     #[must_use]
     pub fn new(stats: Vec<Stat>, began: SystemTime, ended: SystemTime, counts: IoCounts) -> Self {
-        Self { stats, places: None, began, ended, counts, contents: HashMap::new() }
+        Self {
+            stats,
+            places: None,
+            began,
+            ended,
+            counts,
+            contents: HashMap::new(),
+            fields: Fields::default(),
+            changed: ChangedDirectories::default(),
+            listed: Vec::new(),
+        }
     }
 
     /// A snapshot from what was found for a plan, in the plan's order.
@@ -133,7 +207,58 @@ impl Snapshot {
         for (place, file) in (0..).zip(plan.files()) {
             places[file.index()] = place;
         }
-        Self { stats, places: Some(places), began, ended, counts, contents: HashMap::new() }
+        Self { places: Some(places), ..Self::new(stats, began, ended, counts) }
+    }
+
+    /// Notes what the disk says of itself, and which directories changed.
+    pub(crate) fn describe(&mut self, fields: Fields, changed: ChangedDirectories) {
+        (self.fields, self.changed) = (fields, changed);
+    }
+
+    /// Notes which files were answered from listings, and may be behind.
+    pub(crate) fn note_listed(&mut self, plan: &Plan) {
+        self.listed = vec![false; plan.n_known()];
+        let mut files = plan.files();
+        for visit in plan.visits() {
+            for file in files.by_ref().take(visit.len()) {
+                self.listed[file.index()] = visit.how() == How::List;
+            }
+        }
+    }
+
+    /// Takes in what files said themselves.
+    pub(crate) fn confirmed(&mut self, files: impl Iterator<Item = (FileId, Stat)>, counts: IoCounts) {
+        for (file, stat) in files {
+            self.set_stat(file, stat);
+            if let Some(is_listed) = self.listed.get_mut(file.index()) {
+                *is_listed = false;
+            }
+        }
+        self.counts.add(counts);
+    }
+
+    /// Whether any file was answered from a listing that may be behind.
+    #[must_use]
+    pub fn has_listed(&self) -> bool {
+        !self.listed.is_empty()
+    }
+
+    /// Whether a file was answered from a listing that may be behind, see [`crate::collect::Confirm`].
+    #[must_use]
+    pub fn is_listed(&self, file: FileId) -> bool {
+        self.listed.get(file.index()).is_some_and(|is_listed| *is_listed)
+    }
+
+    /// Which fields of each [`Meta`] say something.
+    #[must_use]
+    pub fn fields(&self) -> Fields {
+        self.fields
+    }
+
+    /// Which directories changed while they were listed. What such a one says was not so at one moment.
+    #[must_use]
+    pub fn changed_directories(&self) -> &ChangedDirectories {
+        &self.changed
     }
 
     /// Adds what another collection learnt about files that this one was not asked for.
@@ -141,6 +266,12 @@ impl Snapshot {
         let n_files = self.n_places().max(other.n_places());
         let mut places = vec![u32::MAX; n_files];
         let mut stats = Vec::with_capacity(self.stats.len() + other.stats.len());
+        let is_known = |snapshot: &Self, file| snapshot.stat(file) != Stat::Unknown;
+        let ids = (0..n_files).map(FileId::new);
+        let listed =
+            ids.map(|file| if is_known(self, file) { self.is_listed(file) } else { other.is_listed(file) });
+        let listed: Vec<bool> =
+            if self.has_listed() || other.has_listed() { listed.collect() } else { Vec::new() };
         for (file, place) in places.iter_mut().enumerate() {
             let file = FileId::new(file);
             let known = [self.stat(file), other.stat(file)].into_iter().find(|stat| *stat != Stat::Unknown);
@@ -152,6 +283,9 @@ impl Snapshot {
         (self.stats, self.places) = (stats, Some(places));
         self.ended = self.ended.max(other.ended);
         self.counts.add(other.counts);
+        self.fields = self.fields.and(other.fields);
+        self.changed.merge(other.changed);
+        self.listed = listed;
         self.contents.extend(other.contents);
     }
 

@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::path::Path;
 use std::process::{Command, exit};
-use upcheck::collect::{UnixDisk, os_disk};
+use upcheck::collect::{OsDisk, os_disk};
 use upcheck::project::{Description, Options};
 use upcheck::records::Records;
 use upcheck::{FileId, Project, TargetId};
@@ -17,7 +17,7 @@ use upcheck_words::{Zone, sentence};
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 struct Driver {
-    disk: UnixDisk,
+    disk: OsDisk,
     project: Project,
     records: Records,
 }
@@ -40,7 +40,8 @@ impl Driver {
         let begun = self.project.begin(&self.disk, &mut self.records, &[target], Options::default())?;
         let command = str::from_utf8(self.project.command(target))?;
         println!("  {command}");
-        if !Command::new("sh").args(["-c", command]).status()?.success() {
+        let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+        if !Command::new(shell).args([option, command]).status()?.success() {
             exit(1); // It stays on record as interrupted.
         }
         self.project.commit(&self.disk, &mut self.records, begun, Options::default())?;

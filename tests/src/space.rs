@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
+use upcheck::Meta;
+
+/// By how many nanoseconds the times of two files differ at least, if they differ and the system tells: Windows counts in
+/// steps of 100.
+pub const TICK: i64 = if cfg!(windows) { 100 } else { 1 };
 
 /// A directory that goes away with the value.
 pub struct Space {
@@ -91,7 +94,7 @@ impl Space {
     #[must_use]
     pub fn mtime(&self, path: &str) -> Option<i64> {
         let meta = fs::metadata(self.path().join(path)).ok()?;
-        Some(meta.mtime() * 1_000_000_000 + meta.mtime_nsec())
+        Some(Meta::mtime_at(meta.modified().expect("a time")))
     }
 
     /// Removes a file, if it is there.
@@ -112,7 +115,7 @@ impl Space {
         copy_tree(self.path(), copy.path());
         // The directory itself too, last of all: filling it gave it the hour of the copy.
         let mtime = fs::metadata(self.path()).and_then(|meta| meta.modified()).expect("a time");
-        let directory = File::open(copy.path()).expect("the copy");
+        let directory = open_for_times(copy.path()).expect("the copy");
         directory.set_times(FileTimes::new().set_modified(mtime)).expect("a time that can be set");
         copy
     }
@@ -133,8 +136,24 @@ impl Space {
 pub fn set_mtime(path: &Path, mtime_ns: i64) {
     let since = Duration::from_nanos(mtime_ns.unsigned_abs());
     let time = if mtime_ns < 0 { SystemTime::UNIX_EPOCH - since } else { SystemTime::UNIX_EPOCH + since };
-    let file = File::open(path).expect("a file to set the time of");
+    let file = open_for_times(path).expect("a file to set the time of");
     file.set_times(FileTimes::new().set_modified(time)).expect("a time that can be set");
+}
+
+/// On Unix the right to read is enough.
+#[cfg(not(windows))]
+fn open_for_times(path: &Path) -> std::io::Result<File> {
+    File::open(path)
+}
+
+#[cfg(windows)]
+fn open_for_times(path: &Path) -> std::io::Result<File> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const FILE_WRITE_ATTRIBUTES: u32 = 0x100;
+    /// Without it no directory is opened.
+    const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+    let mut options = fs::OpenOptions::new();
+    options.access_mode(FILE_WRITE_ATTRIBUTES).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)
 }
 
 fn list(directory: &Path, entries: &mut BTreeMap<PathBuf, Entry>) {
@@ -153,14 +172,36 @@ fn list(directory: &Path, entries: &mut BTreeMap<PathBuf, Entry>) {
 fn entry(path: &Path) -> Entry {
     let meta = fs::symlink_metadata(path).expect("an entry's status");
     let content = if meta.is_symlink() {
-        fs::read_link(path).expect("a link").as_os_str().as_bytes().to_vec()
+        fs::read_link(path).expect("a link").into_os_string().into_encoded_bytes()
     } else if meta.is_file() {
         fs::read(path).unwrap_or_default()
     } else {
         Vec::new()
     };
-    let mtime_ns = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec());
-    Entry { mode: meta.mode(), mtime_ns, content }
+    let mtime_ns = i128::from(Meta::mtime_at(meta.modified().expect("a time")));
+    Entry { mode: mode(&meta), mtime_ns, content }
+}
+
+#[cfg(unix)]
+fn mode(meta: &fs::Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::mode(meta)
+}
+
+/// Elsewhere: whether it is a directory, and whether it may be written to.
+#[cfg(not(unix))]
+fn mode(meta: &fs::Metadata) -> u32 {
+    u32::from(meta.is_dir()) << 1 | u32::from(meta.permissions().readonly())
+}
+
+#[cfg(unix)]
+fn link(to: &Path, path: &Path) {
+    std::os::unix::fs::symlink(to, path).expect("a link");
+}
+
+/// Whoever has a link there has the right to make another one.
+#[cfg(windows)]
+fn link(to: &Path, path: &Path) {
+    std::os::windows::fs::symlink_file(to, path).expect("a link");
 }
 
 fn copy_tree(from: &Path, to: &Path) {
@@ -169,7 +210,7 @@ fn copy_tree(from: &Path, to: &Path) {
         let target = to.join(source.file_name().expect("a name"));
         let meta = fs::symlink_metadata(&source).expect("an entry's status");
         if meta.is_symlink() {
-            std::os::unix::fs::symlink(fs::read_link(&source).expect("a link"), &target).expect("a link");
+            link(&fs::read_link(&source).expect("a link"), &target);
             continue;
         }
         if meta.is_dir() {
@@ -178,8 +219,8 @@ fn copy_tree(from: &Path, to: &Path) {
         } else {
             fs::copy(&source, &target).expect("a copy");
         }
-        let file = File::open(&target).expect("a file to set the time of");
+        let file = open_for_times(&target).expect("a file to set the time of");
         file.set_times(FileTimes::new().set_modified(meta.modified().expect("a time"))).expect("a time");
-        fs::set_permissions(&target, fs::Permissions::from_mode(meta.mode())).expect("permissions");
+        fs::set_permissions(&target, meta.permissions()).expect("permissions");
     }
 }

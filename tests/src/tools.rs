@@ -23,9 +23,10 @@ pub enum Ninja {
 
 impl Ninja {
     /// Those that every run of the tests has.
-    pub const USUAL: [Self; 2] = [Self::V1_11, Self::V1_13];
+    pub const USUAL: &[Self] = if cfg!(windows) { &[Self::V1_13] } else { &[Self::V1_11, Self::V1_13] };
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::V1_11, Self::V1_12, Self::V1_13];
+    pub const ALL: &[Self] =
+        if cfg!(windows) { Self::USUAL } else { &[Self::V1_11, Self::V1_12, Self::V1_13] };
 
     /// Major and minor number.
     #[must_use]
@@ -50,8 +51,35 @@ impl Ninja {
     #[must_use]
     pub fn path(self) -> &'static Path {
         static PATHS: [OnceLock<PathBuf>; 3] = [const { OnceLock::new() }; 3];
-        PATHS[self as usize].get_or_init(|| run_tool("get-ninja", self.number()))
+        PATHS[self as usize].get_or_init(|| match cfg!(windows) {
+            true => ninja_with_commands(),
+            false => run_tool("get-ninja", self.number()),
+        })
     }
+}
+
+/// A ninja for Windows, which looks for commands in its own folder first, with those there that the suites use: see
+/// `few-words.rs`. `UPCHECK_WINDOWS_NINJA` names the ninja, since no script of tests/tools runs there.
+fn ninja_with_commands() -> PathBuf {
+    const COMMANDS: [&str; 9] = ["cat", "cp", "echo", "false", "mkdir", "rm", "test", "touch", "true"];
+    let ninja = std::env::var_os("UPCHECK_WINDOWS_NINJA").expect("UPCHECK_WINDOWS_NINJA names ninja.exe");
+    let profile = profile_dir();
+    let words = profile.join("few-words.exe");
+    let made = std::fs::metadata(&words).and_then(|meta| meta.modified()).expect("the commands");
+    let words = std::fs::read(words).expect("the commands");
+    // Each build of them has a folder of its own; several tests may make it at once.
+    let folder = profile.join(format!("ninja-with-{}", upcheck::Meta::mtime_at(made)));
+    if !folder.exists() {
+        let made = tempfile::tempdir_in(&profile).expect("a folder");
+        for command in COMMANDS {
+            std::fs::write(made.path().join(command).with_extension("exe"), &words).expect("a command");
+        }
+        std::fs::copy(ninja, made.path().join("ninja.exe")).expect("a copy of ninja");
+        if std::fs::rename(made.path(), &folder).is_ok() {
+            let _ = made.keep();
+        }
+    }
+    folder.join("ninja.exe")
 }
 
 /// Runs a script of tests/tools and returns the path it prints.
@@ -137,14 +165,23 @@ pub fn cxx_include() -> PathBuf {
 }
 
 fn built(package: &str, binary: &str) -> PathBuf {
-    build(package, &["--bin", binary]).join(binary)
+    build(package, &["--bin", binary]).join(format!("{binary}{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// Where cargo puts what it builds with the profile of the tests.
+fn profile_dir() -> PathBuf {
+    // target/<profile>/deps/<test> -> target/<profile>
+    let test = std::env::current_exe().expect("a running test has a path");
+    test.ancestors().nth(2).expect("target/<profile>/deps").to_owned()
 }
 
 /// Builds a package with the profile of the tests. Where its results are.
 fn build(package: &str, what: &[&str]) -> PathBuf {
-    // target/<profile>/deps/<test> -> target/<profile>
-    let test = std::env::current_exe().expect("a running test has a path");
-    let profile_dir = test.ancestors().nth(2).expect("target/<profile>/deps").to_owned();
+    let profile_dir = profile_dir();
+    // Under Wine no cargo can be started: whoever starts the tests has built what they need.
+    if cfg!(windows) {
+        return profile_dir;
+    }
     let mut build = Command::new(env!("CARGO"));
     build.current_dir(root()).args(["build", "--quiet", "--package", package]).args(what);
     if profile_dir.ends_with("release") {

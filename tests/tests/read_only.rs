@@ -31,6 +31,7 @@ const QUESTIONS: &[&str] = &[
     "why all prog --all",
     "why a --format json",
     "why a --format jsonl",
+    "bench-fs --rounds 1",
     "no-such-target",
     "--exact no-such-target",
     "-f no-such.ninja",

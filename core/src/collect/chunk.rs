@@ -52,7 +52,8 @@ pub(super) fn visit_all(
 fn highest<'a>(disk: &dyn Disk, missing: &'a [u8], earlier: &[u8], counts: &mut IoCounts) -> &'a [u8] {
     let mut highest = missing;
     let mut above = path::split(missing).0;
-    while !above.is_empty() && above != b"/" {
+    // A root ends in a slash: `/`, and on Windows `C:/`.
+    while !above.is_empty() && !above.ends_with(b"/") {
         if above == earlier || is_beneath(earlier, above) {
             if disk.visit(Single::directory(above).visit(), &mut [], counts) {
                 break;

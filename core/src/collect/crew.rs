@@ -199,7 +199,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use crate::files::FileTable;
-    use crate::plan::Visit;
+    use crate::plan::{Costs, Visit};
 
     /// A disk whose answers all come from far away. It answers none before so many threads have asked; when all chunks
     /// have been asked for, it answers nevertheless.
@@ -268,7 +268,7 @@ mod tests {
     fn chunks_cover_all_visits_in_order() {
         let mut table = FileTable::default();
         let ids: Vec<_> = (0..5_000).map(|n| table.intern(format!("d{}/f{n}", n % 170).as_bytes())).collect();
-        let plan = Plan::new(&table, ids);
+        let plan = Plan::with_costs(&table, ids, &Costs::LINUX);
         for share in [1, 20_000, 100_000, 1 << 60] {
             let mut found = vec![Stat::Unknown; plan.n_files()];
             let mut queue = Queue { plan: &plan, share, next: 0, rest: &mut found };
@@ -293,7 +293,7 @@ mod tests {
             ["a", "b", "b/x", "b/x/y", "b/z", "b-c", "c", "c/1", "c/2", "c/3", "c/4", "c/5", "c/6"];
         let names = directories.map(|directory| (0..30).map(move |n| format!("{directory}/f{n}")));
         let ids: Vec<_> = names.into_iter().flatten().map(|name| table.intern(name.as_bytes())).collect();
-        let plan = Plan::new(&table, ids);
+        let plan = Plan::with_costs(&table, ids, &Costs::LINUX);
         let mut found = vec![Stat::Unknown; plan.n_files()];
         let mut queue = Queue { plan: &plan, share: 20_000, next: 0, rest: &mut found };
         let chunks: Vec<_> = std::iter::from_fn(|| queue.take()).map(|chunk| chunk.visits).collect();

@@ -5,7 +5,7 @@
 use super::list::{self, Lister, Outcome, Wanted};
 use super::listing::Folding;
 use super::open::copy_at;
-use super::{Disk, Kind, Listing, OpenFile};
+use super::{Confirm, Disk, Kind, Listing, OpenFile};
 use crate::path;
 use crate::plan::{How, Visit};
 use crate::snapshot::{IoCounts, Meta, Mtime, Stat};
@@ -64,6 +64,8 @@ pub struct MemoryDisk {
     folds: bool,
     /// What listings tell of files, whatever becomes of these.
     entries: BTreeMap<Vec<u8>, Meta>,
+    /// What is done about that.
+    confirm: Confirm,
     /// Counts changes, so that no two of them, of any file, have the same status change time.
     changes: Mtime,
     next_inode: u64,
@@ -92,6 +94,7 @@ impl Default for MemoryDisk {
             entries_per_call: 100,
             folds: false,
             entries: BTreeMap::new(),
+            confirm: Confirm::Nothing,
             changes: 0,
             next_inode: 0,
             log: Mutex::default(),
@@ -158,6 +161,19 @@ impl MemoryDisk {
         if let Some(meta) = self.files.get(path.as_bytes()).map(Entry::meta) {
             self.entries.insert(path.as_bytes().to_vec(), meta);
         }
+    }
+
+    /// From now on this is done about listings that are behind.
+    pub fn set_confirm(&mut self, confirm: Confirm) {
+        self.settle();
+        self.confirm = confirm;
+    }
+
+    /// Writes into a file, as of now, under another name of it: the entry of this one stays as it is.
+    pub fn overwrite_by_another_name(&mut self, path: &str, other: &str, content: &[u8]) {
+        self.freeze_entry(path);
+        self.overwrite(path, content);
+        self.hard_link(path, other);
     }
 
     /// Writes a file, as of now: another file in the place of the one that was there.
@@ -509,6 +525,10 @@ impl Disk for MemoryDisk {
         self.note(Access::Kind(path.to_vec()));
         let disk = self.now_it_is();
         disk.kind_of(&disk.resolve(or_base(path)).map_err(io::Error::from_raw_os_error)?)
+    }
+
+    fn confirm(&self) -> Confirm {
+        self.confirm
     }
 
     fn stamp_now(&self) -> Option<(Mtime, u64)> {

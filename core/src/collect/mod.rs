@@ -15,10 +15,13 @@
 //! A collector does not know what a target is, and asks for each file once.
 
 mod chunk;
+mod confirm;
 mod crew;
 #[cfg(any(test, windows, target_vendor = "apple", feature = "testing"))]
 mod list;
 pub mod listing;
+#[cfg(all(unix, any(test, target_vendor = "apple")))]
+mod macos;
 mod memory;
 mod open;
 mod portable;
@@ -26,19 +29,28 @@ mod portable;
 mod remote;
 #[cfg(unix)]
 mod unix;
+mod watch;
+#[cfg(windows)]
+mod windows;
 
+pub use confirm::{Confirm, confirm};
 #[cfg(any(test, feature = "testing"))]
 pub use memory::{Access, MemoryDisk};
 pub use open::{Kind, Listing, OpenFile};
 pub use portable::PortableDisk;
 #[cfg(unix)]
 pub use unix::UnixDisk;
+#[cfg(windows)]
+pub use windows::WindowsDisk;
+#[cfg(windows)]
+pub(crate) use windows::has_by_name;
 
 use crate::plan::{Plan, Single, Visit};
-use crate::snapshot::{IoCounts, Meta, Mtime, Snapshot, Stat};
+use crate::snapshot::{Fields, IoCounts, Meta, Mtime, Snapshot, Stat};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
+use watch::Watch;
 
 /// Where files are looked up: a disk, or what a test puts in its place.
 pub trait Disk: Sync {
@@ -141,6 +153,16 @@ pub trait Disk: Sync {
         None
     }
 
+    /// Which fields of a [`Meta`] this disk fills in.
+    fn fields(&self) -> Fields {
+        Fields::default()
+    }
+
+    /// What is done about listings that may be behind the files they tell of.
+    fn confirm(&self) -> Confirm {
+        Confirm::Nothing
+    }
+
     /// The time of day, for the snapshot's stamp.
     fn now(&self) -> SystemTime {
         SystemTime::now()
@@ -162,11 +184,30 @@ pub fn os_disk(base: &Path) -> std::io::Result<UnixDisk> {
 /// The disk below `base`, by the fastest means the platform has.
 ///
 /// # Errors
+/// When `base` is not a directory that can be opened.
+#[cfg(windows)]
+pub fn os_disk(base: &Path) -> std::io::Result<WindowsDisk> {
+    WindowsDisk::new(base)
+}
+
+/// The disk below `base`, by the fastest means the platform has.
+///
+/// # Errors
 /// When `base` is not a directory that can be searched.
-#[cfg(not(unix))]
+#[cfg(not(any(unix, windows)))]
 pub fn os_disk(base: &Path) -> std::io::Result<PortableDisk> {
     PortableDisk::new(base)
 }
+
+/// What [`os_disk`] opens.
+#[cfg(unix)]
+pub type OsDisk = UnixDisk;
+/// What [`os_disk`] opens.
+#[cfg(windows)]
+pub type OsDisk = WindowsDisk;
+/// What [`os_disk`] opens.
+#[cfg(not(any(unix, windows)))]
+pub type OsDisk = PortableDisk;
 
 /// Asks the disk for everything in the plan, with at most `threads` threads. With 0 there is at most one per core,
 /// and more only where the disk turns out to be slow.
@@ -176,8 +217,20 @@ pub fn os_disk(base: &Path) -> std::io::Result<PortableDisk> {
 #[must_use]
 pub fn collect(disk: &dyn Disk, plan: &Plan, threads: usize) -> Snapshot {
     let began = disk.now();
-    let (found, counts) = crew::collect(disk, plan, threads);
-    Snapshot::in_plan_order(plan, found, began, disk.now(), counts)
+    let watch = Watch::new(disk);
+    let unlisted = (disk.confirm() == Confirm::All).then(|| plan.part(|_| true));
+    let asked = unlisted.as_ref().unwrap_or(plan);
+    let (mut found, mut counts) = crew::collect(&watch, asked, threads);
+    let may_lag = disk.confirm() == Confirm::Suspects && counts.listings > 0;
+    if may_lag {
+        confirm::suspects(disk, asked, threads, Meta::mtime_at(began), &mut found, &mut counts);
+    }
+    let mut snapshot = Snapshot::in_plan_order(plan, found, began, disk.now(), counts);
+    snapshot.describe(disk.fields(), watch.finish());
+    if may_lag {
+        snapshot.note_listed(asked);
+    }
+    snapshot
 }
 
 /// How much of a file is held at once while it is scanned.

@@ -75,6 +75,11 @@ impl Disk for PortableDisk {
         list(&self.base.join(os_path(path)), listing)
     }
 
+    #[cfg(not(unix))]
+    fn fields(&self) -> crate::snapshot::Fields {
+        crate::snapshot::Fields { ctime: false, inode: false, device: false }
+    }
+
     fn kind(&self, path: &[u8]) -> std::io::Result<Kind> {
         Ok(kind(std::fs::metadata(self.base.join(os_path(path)))?.file_type()))
     }
@@ -169,5 +174,6 @@ fn os_path(bytes: &[u8]) -> PathBuf {
 
 #[cfg(not(unix))]
 fn os_path(bytes: &[u8]) -> PathBuf {
-    String::from_utf8_lossy(bytes).into_owned().into()
+    // What is not UTF-8 names no file, and must not be taken for one with another name: nor does this.
+    crate::os_path::path(bytes).map_or_else(|_| "\0".into(), std::borrow::Cow::into_owned)
 }

@@ -17,10 +17,10 @@ use super::unix::{look_up, meta};
 use crate::ids::narrow;
 use crate::plan::{Asked, Visit};
 use crate::snapshot::{IoCounts, Stat};
-use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatFs, fstat, fstatfs, openat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fstat, fstatfs, openat, statat};
 use rustix::io::Errno;
 use std::ffi::CStr;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -62,6 +62,12 @@ impl Far {
     }
 }
 
+/// The type of the file system that an open file lies on.
+#[allow(clippy::useless_conversion, reason = "the field has 32 or 64 bits")]
+fn magic(file: impl AsFd) -> rustix::io::Result<i64> {
+    Ok(fstatfs(file)?.f_type.into())
+}
+
 /// Whether a file system of this type (`f_type` of statfs) is far away; and if so, whether its listings tell all there is.
 fn sort(magic: i64) -> Option<bool> {
     // Some types are negative where the field has 32 bits.
@@ -77,12 +83,6 @@ fn sort(magic: i64) -> Option<bool> {
         0x6573_5546 | 0x5346_414f | 0x6b41_4653 | 0x7375_7245 => Some(false),
         _ => None,
     }
-}
-
-/// The field has another type on each platform.
-#[allow(clippy::unnecessary_cast, clippy::cast_lossless)]
-fn magic(found: &StatFs) -> i64 {
-    found.f_type as i64
 }
 
 impl Default for Remotes {
@@ -192,8 +192,8 @@ impl Remotes {
         let far = match self.recall(device) {
             Some(known) => known?,
             None => {
-                let found = fstatfs(&directory).ok()?;
-                self.remember(device, magic(&found))?
+                let magic = magic(&directory).ok()?;
+                self.remember(device, magic)?
             }
         };
         Some((directory, far))
@@ -214,7 +214,7 @@ impl Remotes {
             return known;
         }
         let file = openat(from, or_dot(asked), OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-        let magic = file.and_then(fstatfs).map_or(0, |found| magic(&found));
+        let magic = file.and_then(magic).unwrap_or(0);
         self.remember(device, magic)
     }
 

@@ -105,6 +105,10 @@ impl Disk for UnixDisk {
         }
         counts.opens += 1;
         match open_directory(self.base.as_fd(), visit.to_open()) {
+            #[cfg(target_vendor = "apple")]
+            Ok(open) if visit.how() == How::List => {
+                super::macos::answer(&super::macos::Darwin, open.as_fd(), visit, stats, counts);
+            }
             Ok(open) => self.look_up_all(open.as_fd(), visit, stats, counts, slow),
             Err(Errno::NOENT | Errno::NOTDIR) => {
                 stats.fill(Stat::Missing);
@@ -284,7 +288,12 @@ pub(super) fn meta(found: &rustix::fs::Stat) -> Meta {
 }
 
 pub(super) fn look_up(from: BorrowedFd<'_>, path: impl Arg) -> Stat {
-    match statat(from, path, AtFlags::empty()) {
+    stat_of(statat(from, path, AtFlags::empty()))
+}
+
+/// What an answer of the system means.
+pub(super) fn stat_of(answer: rustix::io::Result<rustix::fs::Stat>) -> Stat {
+    match answer {
         Ok(found) => Stat::Present(meta(&found)),
         Err(Errno::NOENT | Errno::NOTDIR) => Stat::Missing,
         Err(error) => Stat::Unreadable(error.raw_os_error()),

@@ -385,7 +385,7 @@ impl<'a> Visit<'a> {
 }
 
 fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
-    let separator: &[u8] = if directory.is_empty() || directory == b"/" { b"" } else { b"/" };
+    let separator: &[u8] = if directory.is_empty() || directory.ends_with(b"/") { b"" } else { b"/" };
     [directory, separator, name].concat()
 }
 

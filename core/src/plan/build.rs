@@ -46,6 +46,29 @@ impl Plan {
         }
         Self { arrays }
     }
+
+    /// The same plan for some of its files only, which it knows by their places in [`Plan::files`]; nothing is listed.
+    #[must_use]
+    pub fn part(&self, is_wanted: impl Fn(usize) -> bool) -> Self {
+        let costs = Costs { listing: None, ..Costs::here() };
+        let mut arrays = Arrays { n_known: self.arrays.n_known, ..Arrays::default() };
+        let mut places = self.files().enumerate();
+        for visit in self.visits() {
+            let mut n_files = 0;
+            for (asked, (place, file)) in visit.asked().zip(places.by_ref()) {
+                if is_wanted(place) {
+                    arrays.asked.to_mut().extend_from_slice(asked.to_bytes_with_nul());
+                    arrays.files.to_mut().push(narrow(file.index()));
+                    n_files += 1;
+                }
+            }
+            if n_files > 0 {
+                let how = if visit.how() == How::List { How::Descriptor } else { visit.how() };
+                arrays.push_end(visit.directory(), how, &costs, n_files);
+            }
+        }
+        Self { arrays }
+    }
 }
 
 impl Arrays {
@@ -60,11 +83,16 @@ impl Arrays {
             self.asked.to_mut().push(0);
             self.files.to_mut().push(narrow(file.index()));
         }
+        self.push_end(directory, how, costs, files.len());
+    }
+
+    /// Adds what there is of a visit beside the files and what is asked.
+    fn push_end(&mut self, directory: &[u8], how: How, costs: &Costs, n_files: usize) {
         push_directory(self.directories.to_mut(), directory);
         self.hows.to_mut().push(how.code());
-        let cost = how.cost(costs, directory, files.len());
+        let cost = how.cost(costs, directory, n_files);
         self.costs.to_mut().push(u32::try_from(cost).unwrap_or(u32::MAX));
-        self.budgets.to_mut().push(how.budget(costs, directory, files.len()));
+        self.budgets.to_mut().push(how.budget(costs, directory, n_files));
         self.directory_ends.to_mut().push(narrow(self.directories.len()));
         self.asked_ends.to_mut().push(narrow(self.asked.len()));
         self.file_ends.to_mut().push(narrow(self.files.len()));
@@ -158,7 +186,7 @@ mod tests {
     fn plan(paths: &[&str]) -> Plan {
         let mut table = FileTable::default();
         let ids: Vec<_> = paths.iter().map(|path| table.intern(path.as_bytes())).collect();
-        Plan::new(&table, ids)
+        Plan::with_costs(&table, ids, &Costs::LINUX)
     }
 
     fn text(bytes: &[u8]) -> String {

@@ -63,6 +63,17 @@ pub struct ListingCosts {
     pub entry: u64,
 }
 
+/// What the ways to ask for the names in a directory are expected to cost, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// Each by its path.
+    pub by_path: u64,
+    /// Each from the open directory.
+    pub opened: u64,
+    /// By a listing with nothing else in it; `None` where a listing tells no times.
+    pub listed: Option<u64>,
+}
+
 impl Costs {
     /// Linux, where a listing tells no times. All other systems that are not named here count as Linux.
     pub const LINUX: Self = Self { stat: 640, step: 60, open: 1_050, listing: None };
@@ -84,7 +95,23 @@ impl Costs {
     /// Those of the platform that this is compiled for, as far as [`crate::os_disk`] makes use of it.
     #[must_use]
     pub fn here() -> Self {
+        #[cfg(windows)]
+        return if crate::collect::has_by_name() { Self::WINDOWS_BY_NAME } else { Self::WINDOWS };
+        #[cfg(target_vendor = "apple")]
+        return Self::MACOS;
+        #[cfg(not(any(windows, target_vendor = "apple")))]
         Self::LINUX
+    }
+
+    /// What all ways to ask for so many names in a directory would cost.
+    #[must_use]
+    pub fn estimate(&self, directory: &[u8], names: usize) -> Estimate {
+        let depth = depth(directory);
+        Estimate {
+            by_path: self.by_path(depth, names),
+            opened: self.by_descriptor(depth, names),
+            listed: self.by_listing(depth, names),
+        }
     }
 
     /// Each of `names` by its whole path.

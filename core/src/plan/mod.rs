@@ -5,7 +5,7 @@ mod build;
 mod cost;
 mod visit;
 
-pub use cost::{Costs, ListingCosts};
+pub use cost::{Costs, Estimate, ListingCosts};
 pub(crate) use visit::Single;
 pub use visit::{Asked, How, Visit};
 

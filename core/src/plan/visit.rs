@@ -203,10 +203,8 @@ pub(super) fn as_seen(path: &[u8]) -> &[u8] {
 
 /// How much of a file's path is not its name.
 pub(super) fn prefix_len(directory: &[u8]) -> usize {
-    match directory {
-        b"" | b"/" => directory.len(),
-        _ => directory.len() + 1,
-    }
+    // A root ends in a slash: `/`, and on Windows `C:/`.
+    directory.len() + usize::from(!directory.is_empty() && !directory.ends_with(b"/"))
 }
 
 /// Adds a directory to an arena of directories.

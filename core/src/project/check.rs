@@ -3,7 +3,7 @@
 use super::build::stat_of_success;
 use super::digests::Newest;
 use super::{Project, ProjectError};
-use crate::collect::{Disk, collect};
+use crate::collect::{Disk, collect, confirm};
 use crate::decide::{Decision, Mode, Stop, wants_content};
 use crate::depfile::{self, Dialect};
 use crate::graph::Graph;
@@ -97,6 +97,7 @@ impl Project {
         let Described { history, wanted, names, rests_on_more } = described;
         let plan = Plan::new(&self.graph.files, wanted);
         let mut snapshot = collect(disk, &plan, options.threads);
+        confirm(disk, &self.graph, &history, &mut snapshot, options.threads);
         for (file, stat) in names {
             snapshot.set_stat(file, stat);
         }

@@ -490,10 +490,10 @@ impl Project {
     fn discovered(&mut self, target: TargetId, name: &[u8]) -> Result<FileId, DescribeError> {
         let details = self.targets[target.index()];
         let directory = &self.texts[details.depfile_end as usize..details.directory_end as usize];
-        if directory.is_empty() || name.is_empty() || name.starts_with(b"/") {
+        if directory.is_empty() || name.is_empty() || path::is_absolute(name) {
             return self.file(name);
         }
-        let path = [directory, b"/", name].concat();
+        let path = path::join(directory, name);
         self.file(&path)
     }
 

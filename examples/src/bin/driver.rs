@@ -25,7 +25,7 @@
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use upcheck::collect::{UnixDisk, os_disk};
+use upcheck::collect::{OsDisk, os_disk};
 use upcheck::project::{Checked, Description, Options};
 use upcheck::records::{Records, TargetLock, lock_target};
 use upcheck::{Project, Reason, StaleTarget, TargetId};
@@ -59,7 +59,7 @@ fn main() -> Outcome<()> {
 struct Driver {
     directory: PathBuf,
     store: PathBuf,
-    disk: UnixDisk,
+    disk: OsDisk,
     project: Project,
     records: Records,
 }

@@ -3,9 +3,9 @@
 use crate::border::{answer, take_back};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
-use upcheck::collect::{Disk, Kind, Listing, OpenFile};
-use upcheck::{IoCounts, Meta, Mtime, Stat, Visit};
+use std::time::{Duration, SystemTime};
+use upcheck::collect::{Confirm, Disk, Kind, Listing, OpenFile};
+use upcheck::{Fields, IoCounts, Meta, Mtime, Stat, Visit};
 
 /// Whether to stop.
 pub struct upcheck_cancel(AtomicBool);
@@ -64,6 +64,16 @@ impl<D: Disk> Disk for Cancellable<'_, D> {
         self.is_cancelled() || self.disk.visit(visit, stats, counts)
     }
 
+    fn visit_and_tell(
+        &self,
+        visit: Visit<'_>,
+        stats: &mut [Stat],
+        counts: &mut IoCounts,
+        slow: &mut dyn FnMut(Duration),
+    ) -> bool {
+        self.is_cancelled() || self.disk.visit_and_tell(visit, stats, counts, slow)
+    }
+
     fn read_stamped(&self, path: &[u8]) -> io::Result<(Vec<u8>, Meta)> {
         self.go_on()?;
         self.disk.read_stamped(path)
@@ -109,6 +119,14 @@ impl<D: Disk> Disk for Cancellable<'_, D> {
 
     fn stamp_now(&self) -> Option<(Mtime, u64)> {
         self.disk.stamp_now()
+    }
+
+    fn fields(&self) -> Fields {
+        self.disk.fields()
+    }
+
+    fn confirm(&self) -> Confirm {
+        self.disk.confirm()
     }
 
     fn now(&self) -> SystemTime {

@@ -193,5 +193,5 @@ pub(crate) fn names_of(graph: &upcheck_graph, given: &[u8]) -> Result<Vec<Vec<u8
 /// Whether a disk can be shared by threads, which [`Cancellable`] needs.
 const _: fn() = || {
     fn is_disk<D: Disk>() {}
-    is_disk::<crate::graph::OsDisk>();
+    is_disk::<upcheck::collect::OsDisk>();
 };

@@ -4,10 +4,11 @@ use crate::border::{Taken, answer, call, check_flags, hand_out, handle, need_pla
 use crate::error::{Failure, Status, upcheck_error};
 use crate::ninja::NinjaGraph;
 use crate::texts::{bytes, fill, upcheck_str};
-use std::ffi::{OsStr, c_char};
+use std::borrow::Cow;
+use std::ffi::c_char;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use upcheck::collect::os_disk;
+use upcheck::collect::{OsDisk, os_disk};
 use upcheck::project::DescribeError;
 use upcheck::{FileId, Graph, Project, TargetId};
 
@@ -17,11 +18,6 @@ pub const UPCHECK_NONE: u32 = u32::MAX;
 pub const UPCHECK_DISTINCT: u32 = 1;
 /// `UPCHECK_BORROW`, of which [`UPCHECK_DISTINCT`] is a part.
 pub const UPCHECK_BORROW: u32 = 3;
-
-#[cfg(unix)]
-pub(crate) type OsDisk = upcheck::collect::UnixDisk;
-#[cfg(not(unix))]
-pub(crate) type OsDisk = upcheck::collect::PortableDisk;
 
 /// A graph.
 pub struct upcheck_graph {
@@ -46,8 +42,8 @@ pub(crate) enum Kind {
 impl upcheck_graph {
     fn new(directory: &[u8]) -> Result<Self, Failure> {
         let path = directory_of(directory)?;
-        let absolute =
-            std::fs::canonicalize(path).map_err(|cause| Failure::io("finding", directory, &cause))?;
+        let absolute = upcheck::os_path::canonicalize(path)
+            .map_err(|cause| Failure::io("finding", directory, &cause))?;
         // By its absolute path, so that a program that changes its working directory keeps its graphs.
         let disk = os_disk(&absolute).map_err(|cause| Failure::io("opening", directory, &cause))?;
         let mut project = Project::new();
@@ -117,12 +113,12 @@ pub(crate) fn next_number() -> u64 {
 }
 
 /// A directory of the caller: the working directory, where he names none.
-pub(crate) fn directory_of(bytes: &[u8]) -> Result<&Path, Failure> {
-    if bytes.is_empty() { Ok(Path::new(".")) } else { path_of(bytes) }
+pub(crate) fn directory_of(bytes: &[u8]) -> Result<Cow<'_, Path>, Failure> {
+    if bytes.is_empty() { Ok(Path::new(".").into()) } else { path_of(bytes) }
 }
 
 /// A path of the caller as the system's functions want it.
-pub(crate) fn path_of(bytes: &[u8]) -> Result<&Path, Failure> {
+pub(crate) fn path_of(bytes: &[u8]) -> Result<Cow<'_, Path>, Failure> {
     if bytes.is_empty() {
         return Err(Failure::invalid("a path is empty"));
     }
@@ -130,16 +126,7 @@ pub(crate) fn path_of(bytes: &[u8]) -> Result<&Path, Failure> {
         let shown = String::from_utf8_lossy(bytes);
         return Err(Failure::invalid(format!("the path {shown:?} has a NUL in it")));
     }
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt;
-        Ok(Path::new(OsStr::from_bytes(bytes)))
-    }
-    #[cfg(not(unix))]
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(Path::new(OsStr::new(text))),
-        Err(_) => Err(Failure::invalid("a path is not UTF-8")),
-    }
+    upcheck::os_path::path(bytes).map_err(|cause| Failure::io("finding", bytes, &cause))
 }
 
 /// A folder of the caller for good: a program that changes its working directory keeps what is in it.

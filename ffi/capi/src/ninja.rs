@@ -2,8 +2,8 @@
 
 use crate::cancel::Cancellable;
 use crate::error::Failure;
-use crate::graph::OsDisk;
 use std::path::PathBuf;
+use upcheck::collect::OsDisk;
 use upcheck::{FileId, Graph, History, Report, Settled, Snapshot, TargetId, Verdict, path};
 use upcheck_ninja::{Build, Images, LastCheck, Opened, Options};
 

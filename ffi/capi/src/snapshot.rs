@@ -78,7 +78,7 @@ pub unsafe extern "C" fn upcheck_collect(
             return Err(too_many("paths"));
         }
         let base = directory_of(directory)?;
-        let disk = os_disk(base).map_err(|cause| Failure::io("opening", directory, &cause))?;
+        let disk = os_disk(&base).map_err(|cause| Failure::io("opening", directory, &cause))?;
         let mut files = FileTable::default();
         let (mut ids, mut places) = (Vec::with_capacity(n), Vec::new());
         for (at, position) in (0..n).zip(0u32..) {

@@ -1,5 +1,10 @@
 //! For tests: a bug on demand.
 
+#![allow(
+    clippy::missing_const_for_thread_local,
+    reason = "it is const, which clippy does not see on Windows"
+)]
+
 use std::cell::Cell;
 
 thread_local! {

@@ -211,7 +211,7 @@ fn sources(common: &Common) -> Vec<Vec<u8>> {
 fn asked(common: &Common, args: &AffectedArgs) -> Result<Vec<Asked>, Trouble> {
     let base = args.base.as_deref().unwrap_or(Path::new("."));
     for directory in [base, &common.directory] {
-        std::fs::canonicalize(directory).map_err(|error| trouble("finding", directory, &error))?;
+        upcheck::os_path::canonicalize(directory).map_err(|error| trouble("finding", directory, &error))?;
     }
     let (bases, build_dirs) = (places(base), places(&common.directory));
     let mut given = Vec::new();
@@ -243,11 +243,11 @@ fn asked(common: &Common, args: &AffectedArgs) -> Result<Vec<Asked>, Trouble> {
 /// A directory's absolute paths: without links, and as the shell calls it, which is what a description may have.
 fn places(directory: &Path) -> Vec<Vec<u8>> {
     let mut places = Vec::new();
-    let canonical = std::fs::canonicalize(directory).ok();
+    let canonical = upcheck::os_path::canonicalize(directory).ok();
     let shell = std::env::var_os("PWD").map(PathBuf::from);
     // The variable may be that of somebody who is elsewhere.
     let shell = shell.filter(|shell| {
-        shell.is_absolute() && std::fs::canonicalize(shell.join(directory)).ok() == canonical
+        shell.is_absolute() && upcheck::os_path::canonicalize(shell.join(directory)).ok() == canonical
     });
     for place in [canonical.clone(), shell.map(|shell| shell.join(directory))].into_iter().flatten() {
         let mut place = bytes_of(place.into_os_string());
@@ -262,9 +262,9 @@ fn places(directory: &Path) -> Vec<Vec<u8>> {
 /// What a file may be called in the description of a build: relative to its directory, then absolute.
 fn names(given: &[u8], bases: &[Vec<u8>], build_dirs: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut absolute = Vec::new();
-    match given[0] {
-        b'/' => absolute.push(given.to_vec()),
-        _ => absolute.extend(bases.iter().map(|base| [base, &b"/"[..], given].concat())),
+    match path::is_absolute(given) {
+        true => absolute.push(given.to_vec()),
+        false => absolute.extend(bases.iter().map(|base| path::join(base, given))),
     }
     absolute.iter_mut().for_each(path::canonicalize);
     let relative = absolute.iter().flat_map(|path| build_dirs.iter().map(|from| relative(path, from)));

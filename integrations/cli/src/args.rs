@@ -14,7 +14,8 @@ const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
        upcheck affected [OPTIONS] <FILE>...
        upcheck run [OPTIONS] [TARGET]... -- <COMMAND>...
        upcheck record [OPTIONS] [TARGET]...
-       upcheck doctor [OPTIONS] [DIR] [-- CMD...]";
+       upcheck doctor [OPTIONS] [DIR] [-- CMD...]
+       upcheck bench-fs [OPTIONS] [DIR]";
 
 const EXIT_STATUS: &str = "Exit status: 0 everything is fresh, 1 something is stale, 2 trouble.";
 
@@ -27,6 +28,8 @@ run, 127 there is no such command, 128 and more it died of a signal.";
 const RECORD_EXIT_STATUS: &str = "Exit status: 0 all is on record, 1 something was not recorded, 2 trouble.";
 
 const DOCTOR_EXIT_STATUS: &str = "Exit status: 0 nothing to worry about, 1 warnings, 2 trouble.";
+
+const BENCH_FS_EXIT_STATUS: &str = "Exit status: 0 it was measured, 2 trouble.";
 
 const AFTER_HELP: &str = "A target that is called like a command: `upcheck check why`.
 
@@ -74,6 +77,10 @@ pub(crate) struct Common {
     #[arg(long, value_name = "DIR", global = true, env = "UPCHECK_CACHE_DIR", hide_env_values = true)]
     #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) image_dir: Option<PathBuf>,
+    /// Ask every file itself, also where listings tell of it, but may be behind: on Windows, while a file is open or if it
+    /// has several names. Elsewhere that is never so
+    #[arg(long, global = true)]
+    pub(crate) confirm_all: bool,
     /// Keep nothing for the next check, and use nothing that was kept
     #[arg(long, global = true)]
     pub(crate) no_image: bool,
@@ -311,6 +318,9 @@ pub(crate) enum Command {
     /// Measure whether stamps in a directory can be trusted, and say what is odd about its build
     #[command(after_help = DOCTOR_EXIT_STATUS)]
     Doctor(DoctorArgs),
+    /// Measure how fast the file system of a directory can be asked, and what planning that gains
+    #[command(after_help = BENCH_FS_EXIT_STATUS)]
+    BenchFs(BenchFsArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -407,6 +417,11 @@ pub(crate) struct CheckArgs {
     /// Show the command of each stale target
     #[arg(long)]
     pub(crate) commands: bool,
+    /// Show how the disk is asked, directory by directory, and what the other ways would cost, instead of the answer; with
+    /// a platform, how that one would ask
+    #[arg(long, value_enum, value_name = "PLATFORM", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "this")]
+    pub(crate) explain_plan: Option<Platform>,
     /// The command that makes the target, for one that is described by options
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
@@ -421,7 +436,23 @@ impl CheckArgs {
             && !self.quiet
             && !self.exact
             && !self.commands
+            && self.explain_plan.is_none()
     }
+}
+
+/// Platforms that ask the disk at different costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Platform {
+    /// The one that this runs on
+    This,
+    /// A listing tells no times
+    Linux,
+    /// Every file that is asked for is opened
+    Windows,
+    /// Windows from 11 24H2 on: a file is asked for by its name
+    WindowsByName,
+    /// A listing tells times
+    Macos,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -445,4 +476,21 @@ pub(crate) struct DoctorArgs {
     /// A command that builds, to be run once: what is stale after it stays stale
     #[arg(value_name = "CMD", last = true)]
     pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct BenchFsArgs {
+    /// What to measure (default: the build directory). What lies in and below it is listed and asked for; nothing is written
+    #[arg(value_name = "DIR")]
+    pub(crate) measured: Option<PathBuf>,
+    /// How many directories to take as a sample
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
+    pub(crate) directories: usize,
+    /// How often to measure (default: for two seconds, from 11 to 301 times)
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) rounds: Option<usize>,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "it is a number from 1 on".into())
 }

@@ -17,6 +17,7 @@ mod print;
 mod stamps;
 mod watches;
 
+pub(crate) use place::{Place, place};
 pub(crate) use print::SCHEMA;
 
 use crate::args::{Common, DoctorArgs, Format};
@@ -47,7 +48,7 @@ pub(crate) fn doctor(common: &Common, args: &DoctorArgs) -> Result<Exit, Trouble
         let cause = "there is no build to be looked at before and after the command";
         return Err(Trouble(format!("opening '{}': {cause}", directory.join(common.manifest()).display())));
     }
-    let place = place::place(&directory);
+    let place = place(&directory);
     let mut findings = vec![place.finding()];
     let ground = measure(&directory, &mut findings);
     let build = match has_build {

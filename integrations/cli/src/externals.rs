@@ -25,7 +25,8 @@ const STORE: &str = "CMakeFiles/upcheck/externals.store";
 pub(crate) fn are_fresh(common: &Common) -> Result<bool, Trouble> {
     let [triggers, graph, store] = [TRIGGERS, GRAPH, STORE].map(|name| common.directory.join(name));
     let (Ok(store), true) = (fs::read_to_string(&store), graph.exists()) else { return Ok(false) };
-    let base = fs::canonicalize(&triggers).map_err(|error| trouble("finding", &triggers, &error))?;
+    let base =
+        upcheck::os_path::canonicalize(&triggers).map_err(|error| trouble("finding", &triggers, &error))?;
     let disk = os_disk(&triggers).map_err(|error| trouble("opening", &triggers, &error))?;
     let mut project = Project::new();
     project.set_base(&bytes_of(base.into_os_string()));

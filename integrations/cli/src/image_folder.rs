@@ -12,7 +12,7 @@ use upcheck_ninja::Images;
 /// Where images of the build directory are kept; `None` where none are wanted, or there is no place for them.
 pub(crate) fn images(common: &Common) -> Option<Images> {
     let folder = folder(common)?;
-    let place = std::fs::canonicalize(&common.directory).ok()?;
+    let place = upcheck::os_path::canonicalize(&common.directory).ok()?;
     Some(Images::new(folder, bytes_of(place.into_os_string())))
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn digests(common: &Common) -> Option<DigestCache> {
 
 /// Where it is kept that everything was fresh, for a question of which these are the words.
 pub(crate) fn settled(common: &Common, words: &str, sources: Vec<Vec<u8>>) -> Option<Settled> {
-    let place = std::fs::canonicalize(&common.directory).ok()?;
+    let place = upcheck::os_path::canonicalize(&common.directory).ok()?;
     let question = [words.as_bytes(), b"\0", &bytes_of(place.into_os_string())].concat();
     Some(Settled::new(ImageFolder::new(folder(common)?), question, sources))
 }

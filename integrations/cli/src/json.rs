@@ -31,9 +31,18 @@ pub(crate) fn print_lines(out: &mut dyn Write, answer: &Answer<'_>) -> io::Resul
     writeln!(out, "{}", Value::Object(last))
 }
 
-/// Prints one object that says why there is no answer: it has no verdict.
-pub(crate) fn print_trouble(out: &mut dyn Write, from: &str, schema: &str, message: &str) -> io::Result<()> {
-    let mut trouble = origin(from, schema);
+/// Prints one object that says why there is no answer: it has no verdict. `from`: what describes the build, if it is about one.
+pub(crate) fn print_trouble(
+    out: &mut dyn Write,
+    from: Option<&str>,
+    schema: &str,
+    message: &str,
+) -> io::Result<()> {
+    let mut trouble = Map::new();
+    trouble.insert("schema".into(), schema.into());
+    if let Some(from) = from {
+        trouble.insert("from".into(), from.into());
+    }
     trouble.insert("errors".into(), json!([{ "message": message }]));
     writeln!(out, "{}", Value::Object(trouble))
 }

@@ -5,6 +5,7 @@
 mod affected;
 mod answer;
 mod args;
+mod bench_fs;
 mod build_tool;
 mod cmake;
 mod doctor;
@@ -15,6 +16,7 @@ mod json;
 mod keep_times;
 mod libraries;
 mod ninja;
+mod plan;
 mod project;
 mod record;
 mod run;

@@ -5,6 +5,7 @@ use crate::args::{CheckArgs, Common, Format, WhyArgs};
 use crate::cmake::{Cmake, Request};
 use crate::exit::Exit;
 use crate::image_folder::images;
+use crate::plan;
 use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
 use crate::why;
 use std::ffi::OsString;
@@ -66,6 +67,10 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         return Ok(exit);
     }
     warn(common, build.warnings());
+    if let Some(platform) = args.explain_plan {
+        plan::explain(common, platform, &build.graph().files, &snapshot)?;
+        return Ok(exit);
+    }
     let summary = build.summary(&snapshot, &report);
     let answer = Answer {
         from: common.origin(),

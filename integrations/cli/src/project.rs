@@ -5,6 +5,7 @@ use crate::args::{CheckArgs, Common, Format, From, OneTarget, WhyArgs};
 use crate::cmake::{Cmake, Request};
 use crate::exit::Exit;
 use crate::image_folder::{self, digests};
+use crate::plan;
 use crate::run::{Trouble, bytes_of, open, print, print_answer, warn};
 use crate::why;
 use crate::words;
@@ -36,7 +37,7 @@ pub(crate) fn describe(
     command: &[OsString],
 ) -> Result<Described, Trouble> {
     let mut project = Project::new();
-    let base = std::fs::canonicalize(&common.directory)
+    let base = upcheck::os_path::canonicalize(&common.directory)
         .map_err(|error| trouble("finding", &common.directory, &error))?;
     project.set_base(&bytes_of(base.into_os_string()));
     let mut makefiles = None;
@@ -151,6 +152,10 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         return Ok(exit);
     }
     let snapshot = &checked.snapshot;
+    if let Some(platform) = args.explain_plan {
+        plan::explain(common, platform, &described.project.graph().files, snapshot)?;
+        return Ok(exit);
+    }
     let answer = Answer {
         from: common.origin(),
         cmake: common.cmake.as_ref().map(Cmake::owners),

@@ -3,6 +3,7 @@
 use crate::affected;
 use crate::answer::Answer;
 use crate::args::{Args, CheckArgs, Command, Common, Format};
+use crate::bench_fs;
 use crate::build_tool;
 use crate::cmake;
 use crate::doctor;
@@ -63,6 +64,9 @@ impl From<upcheck_graph::Error> for Trouble {
 /// Runs the command that was asked for.
 pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
     let is_run = matches!(args.command, Some(Command::Run(_)));
+    let asked = if let Some(Command::Check(asked)) = &args.command { asked } else { &args.check };
+    // What was kept may spare the very looking that is to be explained.
+    args.common.no_image |= asked.explain_plan.is_some();
     let common = &args.common;
     if args.command.is_some() && !args.check.is_empty() {
         return Err(Trouble("options of check and targets go after the command's name".into()));
@@ -72,9 +76,13 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
         Some(Command::Check(args)) => &args.command,
         Some(Command::Why(args)) => &args.command,
         Some(Command::Record(args)) => &args.command,
-        Some(Command::Affected(_) | Command::Run(_) | Command::Doctor(_) | Command::VerifyGlobs(_)) => {
-            &Vec::new()
-        }
+        Some(
+            Command::Affected(_)
+            | Command::Run(_)
+            | Command::Doctor(_)
+            | Command::BenchFs(_)
+            | Command::VerifyGlobs(_),
+        ) => &Vec::new(),
     };
     let refused = |common: &Common, why: &str| {
         let trouble = Trouble(why.into());
@@ -87,7 +95,8 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
         return cmake::write_query(common).map(ExitCode::from);
     }
     // These ask nothing of CMake.
-    let is_apart = matches!(args.command, Some(Command::Doctor(_) | Command::VerifyGlobs(_)));
+    let is_apart =
+        matches!(args.command, Some(Command::Doctor(_) | Command::BenchFs(_) | Command::VerifyGlobs(_)));
     let cmake = if is_apart { Ok(None) } else { cmake::read(common) };
     match cmake {
         Ok(cmake) => args.common.cmake = cmake,
@@ -100,7 +109,9 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
     if common.policy.is_some() && !common.is_project() {
         return refused(common, "--policy is not for ninja, which has its own rules");
     }
-    if let (Some(Command::Why(_) | Command::Doctor(_)), Format::Names) = (&args.command, common.format) {
+    if let (Some(Command::Why(_) | Command::Doctor(_) | Command::BenchFs(_)), Format::Names) =
+        (&args.command, common.format)
+    {
         return Err(Trouble("--format names is for check and affected".into()));
     }
     let exit = match &args.command {
@@ -111,6 +122,7 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
         Some(Command::Affected(args)) => affected::affected(common, args),
         Some(Command::Record(args)) => record::record(common, args),
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
+        Some(Command::BenchFs(args)) => bench_fs::bench_fs(common, args),
         Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
         Some(Command::Run(args)) => {
             // Exit statuses from 125 on are its own; all others are those of the command that it runs.
@@ -134,10 +146,13 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Affected(affected_args)) => (affected::SCHEMA, affected_args.quiet),
         Some(Command::Run(_) | Command::Record(_) | Command::VerifyGlobs(_)) => (json::SCHEMA, true),
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
+        Some(Command::BenchFs(_)) => (bench_fs::SCHEMA, false),
     };
     if matches!(args.common.format, Format::Json | Format::Jsonl) && !quiet {
         // Fails where the trouble is standard output itself.
-        let from = args.common.origin();
+        // A file system is the same, whatever describes a build.
+        let is_about_a_build = !matches!(args.command, Some(Command::BenchFs(_)));
+        let from = is_about_a_build.then(|| args.common.origin());
         let _ = print(&args.common, |out| json::print_trouble(out, from, schema, &trouble.0));
     }
     print_error(&args.common, trouble);
@@ -173,10 +188,15 @@ pub(crate) fn print_names(
 
 /// Opens the directory that paths start from.
 pub(crate) fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
-    os_disk(&common.directory).map_err(|cause| {
+    let disk = os_disk(&common.directory).map_err(|cause| {
         let cause = upcheck::os_message(&cause);
         Trouble(format!("opening '{}': {cause}", common.directory.display()))
-    })
+    })?;
+    #[cfg(windows)]
+    let disk = if common.confirm_all { disk.confirming(upcheck::collect::Confirm::All) } else { disk };
+    // Nowhere else is a listing behind.
+    let _ = common.confirm_all;
+    Ok(disk)
 }
 
 /// Prints warnings on standard error.
@@ -219,12 +239,7 @@ pub(crate) fn print(
     }
 }
 
-#[cfg(unix)]
+/// An argument as bytes: see [`upcheck::os_path`].
 pub(crate) fn bytes_of(text: OsString) -> Vec<u8> {
-    std::os::unix::ffi::OsStringExt::into_vec(text)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn bytes_of(text: OsString) -> Vec<u8> {
-    text.to_string_lossy().into_owned().into_bytes()
+    text.into_encoded_bytes()
 }

@@ -86,12 +86,11 @@ pub fn configuration(
 
 /// The configuration that `build.ninja` makes by default; empty where it does not say.
 fn default_configuration(build: &Path) -> Result<Vec<u8>, Error> {
-    use std::os::unix::ffi::OsStrExt;
     const BEFORE: &[u8] = b"\nbuild all: phony all$:";
     let path = build.join("build.ninja");
     let bytes = std::fs::read(&path).map_err(|cause| Error::Io {
         operation: "reading",
-        path: path.as_os_str().as_bytes().to_vec(),
+        path: upcheck::os_path::bytes(&path).to_vec(),
         cause,
     })?;
     let Some(at) = memchr::memmem::find(&bytes, BEFORE) else { return Ok(Vec::new()) };
@@ -325,10 +324,7 @@ impl<'a> Names<'a> {
 
 /// `path` below `base`, unless it is absolute.
 fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
-    match path {
-        [b'/', ..] => path.to_vec(),
-        _ => [base, b"/", path].concat(),
-    }
+    upcheck::path::join(base, path)
 }
 
 /// Targets such that each comes behind those it depends on. Where they depend on each other, any of them is first.

@@ -216,10 +216,7 @@ impl Reader<'_> {
 
 /// A path that starts from a directory, unless it is absolute.
 fn join(directory: &[u8], path: &[u8]) -> Vec<u8> {
-    match directory.is_empty() || path.starts_with(b"/") {
-        true => path.to_vec(),
-        false => [directory, b"/", path].concat(),
-    }
+    upcheck::path::join(directory, path)
 }
 
 fn shown(text: &[u8]) -> String {

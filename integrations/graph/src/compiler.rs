@@ -136,7 +136,7 @@ pub(crate) fn with_suffix(path: &[u8], suffix: &[u8]) -> Vec<u8> {
 }
 
 fn name(path: &[u8]) -> &[u8] {
-    memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
+    upcheck::path::name(path)
 }
 
 #[cfg(test)]

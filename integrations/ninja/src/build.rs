@@ -8,7 +8,7 @@ use crate::scope::Symbol;
 use crate::source::{Source, SourceKind, Stamp, nanoseconds};
 use crate::version::NinjaVersion;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use upcheck::collect::{Disk, collect};
+use upcheck::collect::{Disk, collect, confirm};
 use upcheck::{
     Decision, FileId, Graph, History, Mode, Mtime, Plan, Reason, Report, Rule, Snapshot, Stat, Stop,
     TargetId, os_message, path,
@@ -256,7 +256,9 @@ impl Build {
             return self.collect_kept(disk);
         }
         let plan = Plan::new(&self.graph.files, self.wanted.iter().copied());
-        collect(disk, &plan, self.options.threads)
+        let mut snapshot = collect(disk, &plan, self.options.threads);
+        confirm(disk, &self.graph, &self.history, &mut snapshot, self.options.threads);
+        snapshot
     }
 
     /// Judges the target that makes `output` by whether files came or went, whatever ninja's rules say: for one that ninja

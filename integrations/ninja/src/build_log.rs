@@ -12,7 +12,7 @@
 //! | field | meaning |
 //! |---|---|
 //! | `start_ms`, `end_ms` | when the command ran, milliseconds since ninja started (unused here) |
-//! | `mtime` | decimal; nanoseconds since 1970 (100 ns units since 2001 on Windows). Up to version 5 the output's own time; since version 6 the time the command started |
+//! | `mtime` | decimal; on Unix nanoseconds since 1970, on Windows units of 100 ns since the end of 2000. Up to version 5 the output's own time; since version 6 the time the command started |
 //! | `output_path` | as ninja keeps it: canonical, no escapes |
 //! | `command_hash` | hexadecimal; see [`command_hash`](crate::command_hash). In version 4 the command itself |
 //!
@@ -24,6 +24,7 @@
 //! believed is thrown away, which makes everything stale.
 
 use crate::command_hash::murmur_hash_64a;
+use crate::log_time;
 use crate::manifest::leading_number;
 use upcheck::Record;
 
@@ -83,7 +84,7 @@ fn entry(line: &[u8], hashed: bool) -> Option<(&[u8], Record)> {
     let (_start, _end, mtime) = (fields.next()?, fields.next()?, fields.next()?);
     let (output, command) = (fields.next()?, fields.next()?);
     let command_hash = if hashed { leading_hex(command) } else { murmur_hash_64a(command) };
-    Some((output, Record { command_hash, mtime: leading_number(mtime) }))
+    Some((output, Record { command_hash, mtime: log_time::mtime(leading_number(mtime)) }))
 }
 
 /// The lines that ninja's buffered reader finds.
@@ -134,6 +135,7 @@ fn leading_hex(text: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log_time::mtime;
 
     fn read(text: &[u8]) -> Vec<(String, u64, i64)> {
         entries(text)
@@ -146,7 +148,7 @@ mod tests {
     #[test]
     fn fields_are_read_as_laxly_as_ninja_reads_them() {
         let log = b"# ninja log v7\n1\t2\t3\tout\tff\n1\t2\t-3x\ta b\tFfz\textra\nno tabs\n1\t2\t3\tout\n";
-        assert_eq!(read(log), [("out".into(), 0xff, 3), ("a b".into(), 0xff, -3)]);
+        assert_eq!(read(log), [("out".into(), 0xff, mtime(3)), ("a b".into(), 0xff, mtime(-3))]);
     }
 
     #[test]
@@ -159,7 +161,7 @@ mod tests {
         let mut log = b"# ninja log v6\n".to_vec();
         log.extend(std::iter::repeat_n(b'x', BUFFER));
         log.extend_from_slice(b"1\t2\t3\tout\tff\n");
-        assert_eq!(read(&log), [("out".into(), 0xff, 3)]);
+        assert_eq!(read(&log), [("out".into(), 0xff, mtime(3))]);
     }
 
     #[test]
@@ -168,13 +170,13 @@ mod tests {
         assert_eq!(entries(log).count(), 1);
         let grown = [&log[..], b"e\n"].concat();
         let tail: Vec<_> = Entries::from(&grown[whole_lines(log).len()..], 7).collect();
-        assert_eq!(tail, [(&b"b"[..], Record { command_hash: 0xfe, mtime: 4 })]);
+        assert_eq!(tail, [(&b"b"[..], Record { command_hash: 0xfe, mtime: mtime(4) })]);
     }
 
     #[test]
     fn version_four_keeps_the_command_itself() {
         let log = b"# ninja log v4\n1\t2\t3\tout\tcc -c a.c\n";
-        assert_eq!(read(log), [("out".into(), murmur_hash_64a(b"cc -c a.c"), 3)]);
+        assert_eq!(read(log), [("out".into(), murmur_hash_64a(b"cc -c a.c"), mtime(3))]);
     }
 
     #[test]

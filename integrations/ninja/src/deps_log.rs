@@ -11,8 +11,8 @@
 //! | path (0) | the path, 0 to 3 NUL bytes that pad it to a multiple of four, the complement of its number |
 //! | deps (1) | number of the output's path, its mtime when recorded, numbers of the inputs' paths |
 //!
-//! Paths are numbered from 0 as they come, and no path comes twice. The mtime is 64 bits of nanoseconds since
-//! 1970 in version 4, lower half first; 32 bits of seconds in version 3. The last deps record of an output
+//! Paths are numbered from 0 as they come, and no path comes twice. The mtime is 64 bits in version 4, lower half
+//! first, nanoseconds since 1970 on Unix, on Windows units of 100 ns since the end of 2000; 32 bits of seconds in version 3. The last deps record of an output
 //! counts. From the first record that breaks a rule on, nothing is believed (ninja cuts the file off there).
 //!
 //! Ninja 1.11 and later throw every version but 4 away. Before 1.13 it does not check that a path comes only once
@@ -20,6 +20,7 @@
 //! those of known paths: a record with an unknown one is believed to be there, and what ninja would do with it is
 //! undefined.
 
+use crate::log_time;
 use crate::version::NinjaVersion;
 use rapidhash::{RapidHashMap, RapidHashSet};
 use std::ops::Range;
@@ -192,6 +193,7 @@ fn deps(words: &[u8], mtime_words: usize) -> Option<(i64, impl Iterator<Item = u
         }
         _ => return None,
     };
+    let mtime = if mtime_words == 1 { mtime } else { log_time::mtime(mtime) };
     let inputs = words.get(1 + mtime_words..).unwrap_or_default();
     Some((mtime, inputs.iter().map(|word| u32::from_le_bytes(*word) as usize)))
 }
@@ -268,6 +270,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log_time::mtime;
 
     fn path_record(path: &[u8], number: u32) -> Vec<u8> {
         let padded = path.len().next_multiple_of(4);
@@ -306,7 +309,7 @@ mod tests {
         let log = DepsLog::read(bytes, NinjaVersion::V1_13);
         assert_eq!(log.damaged_at(), None);
         assert_eq!(log.paths().collect::<Vec<_>>(), [&b"out"[..], b"in.h", b"b"]);
-        assert_eq!(inputs(&log, 0), Some(((1 << 32) + 5, vec![1, 2])));
+        assert_eq!(inputs(&log, 0), Some((mtime((1 << 32) + 5), vec![1, 2])));
         assert_eq!(inputs(&log, 1), None);
         assert_eq!(inputs(&log, 9), None);
     }
@@ -320,7 +323,7 @@ mod tests {
         let known = |path: &[u8]| path == b"out" || path == b"in.h";
         let appended = Appended::read(&more, NinjaVersion::V1_13, 2, known).expect("nothing strange");
         assert_eq!(appended.paths, [b"new.h"]);
-        assert_eq!(appended.records, [(0, 9, vec![1, 2])]);
+        assert_eq!(appended.records, [(0, mtime(9), vec![1, 2])]);
         assert_eq!((appended.length, appended.damaged_at), (more.len() - 2, Some(more.len() - 2)));
         let again = path_record(b"in.h", 2);
         assert_eq!(Appended::read(&again, NinjaVersion::V1_13, 2, known), None);
@@ -350,7 +353,7 @@ mod tests {
             let bytes = log(4, &[good.clone(), bad.clone(), after.clone()]);
             let log = DepsLog::read(bytes, NinjaVersion::V1_13);
             assert_eq!(log.damaged_at(), Some(16 + good.len()), "{bad:?}");
-            assert_eq!(inputs(&log, 0), Some((1, vec![])), "{bad:?}");
+            assert_eq!(inputs(&log, 0), Some((mtime(1), vec![])), "{bad:?}");
         }
     }
 
@@ -368,8 +371,8 @@ mod tests {
         for ninja in [NinjaVersion::V1_11, NinjaVersion::V1_12] {
             let log = DepsLog::read(bytes.clone(), ninja);
             assert_eq!(log.damaged_at(), None);
-            assert_eq!(inputs(&log, 0), Some((1, vec![99])));
-            assert_eq!(inputs(&log, 1), Some((2, vec![0])));
+            assert_eq!(inputs(&log, 0), Some((mtime(1), vec![99])));
+            assert_eq!(inputs(&log, 1), Some((mtime(2), vec![0])));
         }
         assert!(DepsLog::read(bytes, NinjaVersion::V1_13).damaged_at().is_some());
     }
@@ -379,7 +382,7 @@ mod tests {
         let bytes = log(4, &[deps_record(&[1, 5, 0]), path_record(b"a", 0), path_record(b"b", 1)]);
         let log = DepsLog::read(bytes, NinjaVersion::V1_13);
         assert_eq!(log.damaged_at(), None);
-        assert_eq!(inputs(&log, 1), Some((5, vec![])));
+        assert_eq!(inputs(&log, 1), Some((mtime(5), vec![])));
     }
 
     #[test]

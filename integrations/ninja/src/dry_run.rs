@@ -7,6 +7,7 @@
 
 use crate::build::Build;
 use crate::error::Error;
+use crate::log_time;
 use crate::scope::Symbol;
 use crate::version::NinjaVersion;
 use std::collections::{HashMap, HashSet};
@@ -92,7 +93,7 @@ fn as_if_recorded(build: &Build, report: &Report) -> History {
     for stale in &report.stale {
         let command_hash = history.command_hash(stale.target);
         for &output in build.graph().outputs(stale.target) {
-            history.set_record(output, Record { command_hash, mtime: 0 });
+            history.set_record(output, Record { command_hash, mtime: log_time::mtime(0) });
         }
     }
     history

@@ -24,7 +24,7 @@ use crate::build::Build;
 use crate::source::{Stamp, digest};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use upcheck::collect::{Disk, collect};
+use upcheck::collect::{Disk, collect, confirm};
 use upcheck::image::ImageFolder;
 use upcheck::{Column, FileId, Mtime, Plan, Settled, Snapshot, Stat, TargetId};
 
@@ -172,7 +172,8 @@ impl Build {
                 break;
             }
         }
-        let snapshot = snapshot.unwrap_or_else(|| unreachable!("it was collected"));
+        let mut snapshot = snapshot.unwrap_or_else(|| unreachable!("it was collected"));
+        confirm(disk, &self.graph, &self.history, &mut snapshot, self.options.threads);
         if let Some(before) = &kept.before {
             kept.changed = before.looked.changed(&snapshot, self.graph.files.len());
         }

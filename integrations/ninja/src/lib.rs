@@ -32,11 +32,13 @@ mod dyndep;
 mod error;
 mod kept;
 mod lexer;
+mod log_time;
 mod logs;
 mod manifest;
 mod requests;
 mod scope;
 mod source;
+mod spelling;
 mod version;
 
 pub use build::{Build, Options};

@@ -4,11 +4,13 @@ use crate::error::{Error, SyntaxError};
 use crate::lexer::{Lexer, Piece, Token};
 use crate::scope::{ROOT, ScopeId, Scopes, Symbol, TargetPaths, TargetScope, TextId};
 use crate::source::Source;
+use crate::spelling::Spellings;
 use crate::version::NinjaVersion;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use upcheck::collect::Disk;
+use upcheck::path::Style;
 use upcheck::{FileId, Flags, Graph, Meta, TargetDesc, TargetId, path};
 
 /// A manifest and all files it includes.
@@ -30,6 +32,7 @@ pub(crate) struct Rules {
     scopes: Scopes,
     /// Indexed by target.
     rows: Vec<Row>,
+    spellings: Spellings,
 }
 
 /// What a target needs beside its place in the graph.
@@ -49,7 +52,7 @@ impl Manifest {
     pub(crate) fn load(disk: &dyn Disk, path: &[u8], version: Option<NinjaVersion>) -> Result<Self, Error> {
         let mut manifest = Self {
             graph: Graph::default(),
-            rules: Rules { scopes: Scopes::new(), rows: Vec::new() },
+            rules: Rules { scopes: Scopes::new(), rows: Vec::new(), spellings: Spellings::default() },
             defaults: Vec::new(),
             self_users: BTreeMap::new(),
             sources: Vec::new(),
@@ -113,6 +116,7 @@ impl Rules {
         let outputs = graph.outputs(target);
         let paths = Paths {
             graph,
+            spellings: &self.spellings,
             inputs: graph.explicit_inputs(target),
             outputs: &outputs[..outputs.len().min(row.n_explicit_outputs as usize)],
             escape,
@@ -131,6 +135,7 @@ impl Rules {
 /// `$in` and `$out` of a target.
 struct Paths<'a> {
     graph: &'a Graph,
+    spellings: &'a Spellings,
     inputs: &'a [FileId],
     outputs: &'a [FileId],
     escape: bool,
@@ -142,12 +147,7 @@ impl Paths<'_> {
             if position > 0 {
                 to.push(separator);
             }
-            let path = self.graph.files.path(file);
-            if self.escape {
-                shell_escape(path, to);
-            } else {
-                to.extend_from_slice(path);
-            }
+            self.spellings.append(file, self.graph.files.path(file), self.escape, to);
         }
     }
 }
@@ -159,24 +159,6 @@ impl TargetPaths for Paths<'_> {
     fn outputs(&self, to: &mut Vec<u8>) {
         self.list(self.outputs, b' ', to);
     }
-}
-
-/// Quotes a path for a POSIX shell, if it has to be.
-fn shell_escape(path: &[u8], to: &mut Vec<u8>) {
-    let is_safe = |byte: &u8| byte.is_ascii_alphanumeric() || b"_+-./".contains(byte);
-    if path.iter().all(is_safe) {
-        to.extend_from_slice(path);
-        return;
-    }
-    to.push(b'\'');
-    for &byte in path {
-        if byte == b'\'' {
-            to.extend_from_slice(b"'\\''");
-        } else {
-            to.push(byte);
-        }
-    }
-    to.push(b'\'');
 }
 
 type Outcome<T> = Result<T, Box<SyntaxError>>;
@@ -462,8 +444,13 @@ impl Reader<'_> {
             if path.is_empty() {
                 return lexer.error_at(pieces[range.start].range.start, "empty path");
             }
-            path::canonicalize(path);
-            files.push(self.manifest.graph.files.intern(path));
+            let backslashes = Style::HERE.canonicalize(path);
+            let n_known = self.manifest.graph.files.len();
+            let file = self.manifest.graph.files.intern(path);
+            if file.index() == n_known {
+                self.manifest.rules.spellings.set(file, backslashes);
+            }
+            files.push(file);
         }
         let (output_files, rest) = files.split_at(outputs.len());
         let (input_files, validation_files) = rest.split_at(inputs.len());
@@ -530,7 +517,9 @@ impl Reader<'_> {
         }
         let mut pool = Vec::new();
         // Ninja asks before it knows the paths.
-        let paths = Paths { graph: &self.manifest.graph, inputs: &[], outputs: &[], escape: true };
+        let Manifest { graph, rules, .. } = &*self.manifest;
+        let spellings = &rules.spellings;
+        let paths = Paths { graph, spellings, inputs: &[], outputs: &[], escape: true };
         self.evaluate_now(lexer, scope, Symbol::POOL, &paths, &mut pool)?;
         if !pool.is_empty() && !self.pools.contains(&pool) {
             return lexer.error(format!("unknown pool name '{}'", String::from_utf8_lossy(&pool)));
@@ -551,6 +540,7 @@ impl Reader<'_> {
         let mut path = Vec::new();
         let paths = Paths {
             graph: &self.manifest.graph,
+            spellings: &self.manifest.rules.spellings,
             inputs: desc.explicit,
             outputs: &desc.outputs[..n_explicit_outputs],
             escape: false,

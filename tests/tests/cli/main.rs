@@ -5,6 +5,7 @@ mod command;
 mod looking_past;
 mod many;
 mod options;
+mod plan;
 mod real_ninja;
 mod streams;
 mod why;

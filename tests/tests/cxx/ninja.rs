@@ -25,7 +25,7 @@ fn a_build_directory_is_judged_as_ninja_judges_it() {
     let made = Space::new();
     let asker = made.path().join("ninja");
     program("-std=c++17", &["-O1"], &[&sources().join("ninja.cc")], &asker);
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         let (space, images) = (Space::new(), Space::new());
         space.write("build.ninja", MANIFEST);
         space.write("util.h", "int util(void);\n");

@@ -2,6 +2,7 @@
 
 use crate::{OLD, after_build, manifest, space, versions};
 use upcheck_tests::answer::{Question, build, compare};
+use upcheck_tests::space::TICK;
 
 #[test]
 fn a_changed_command_runs_its_target() {
@@ -70,7 +71,7 @@ fn restat_compares_the_record_and_not_the_file() {
         build(&space, version, &Question::default());
         compare(&space, version, &Question::default());
         // Built again, the output stays older than its input, and that is fine.
-        space.set_mtime("in", space.mtime("mid").expect("built") + 1);
+        space.set_mtime("in", space.mtime("mid").expect("built") + TICK);
         compare(&space, version, &Question::default());
         build(&space, version, &Question::default());
         compare(&space, version, &Question::default());

@@ -4,6 +4,10 @@ use crate::{
     DEPS, OLD, after_build, manifest, same_error, same_errors, space, unbuilt, versions, with_header,
 };
 use upcheck_tests::answer::{Question, build, compare};
+use upcheck_tests::space::TICK;
+
+/// How many of the lengths of a log are tried: under Wine it takes ten times as long to start a program.
+const STEP: usize = if cfg!(windows) { 13 } else { 1 };
 
 const DEPFILE: &str =
     "rule cc\n  command = cp in.d $out.d; cat $in > $out\n  depfile = $out.d\nbuild out: cc in\n";
@@ -13,7 +17,7 @@ fn a_discovered_header_counts() {
     for text in [DEPFILE, DEPS] {
         after_build(&with_header(text), |_| ());
         after_build(&with_header(text), |space| {
-            space.set_mtime("h.h", space.mtime("out").expect("built") + 1);
+            space.set_mtime("h.h", space.mtime("out").expect("built") + TICK);
         });
         after_build(&with_header(text), |space| space.remove("h.h"));
         after_build(&with_header(text), |space| space.remove("out"));
@@ -65,21 +69,25 @@ fn a_directory_in_place_of_a_depfile_is_an_error() {
         build(&space, version, &Question::default());
         space.remove("out.d");
         std::fs::create_dir(space.path().join("out.d")).expect("a directory");
-        same_error(&space, version, &Question::default());
+        compare(&space, version, &Question::default());
+        // On Windows it counts as missing, which is no error.
+        if cfg!(unix) {
+            same_error(&space, version, &Question::default());
+        }
     }
 }
 
 #[test]
 fn touching_an_output_with_recorded_deps_makes_it_stale() {
     after_build(&with_header(DEPS), |space| {
-        space.set_mtime("out", space.mtime("out").expect("built") + 1);
+        space.set_mtime("out", space.mtime("out").expect("built") + TICK);
     });
     let two = DEPS
         .replace("build out:", "build out out2:")
         .replace("> $out", "> out; touch out2")
         .replace("$out.d", "out.d");
     after_build(&with_header(&two), |space| {
-        space.set_mtime("out2", space.mtime("out2").expect("built") + 1);
+        space.set_mtime("out2", space.mtime("out2").expect("built") + TICK);
     });
 }
 
@@ -146,7 +154,7 @@ fn a_deps_log_cut_off_anywhere_is_believed_up_to_there() {
         let space = space(&with_header(text));
         build(&space, version, &Question::default());
         let whole = space.read(".ninja_deps");
-        for length in 0..whole.len() {
+        for length in (0..whole.len()).step_by(STEP) {
             space.write(".ninja_deps", &whole[..length]);
             compare(&space, version, &Question::default());
         }
@@ -160,7 +168,7 @@ fn a_build_log_cut_off_anywhere_is_believed_up_to_there() {
         let space = space(&[("build.ninja", &text), ("in", "")]);
         build(&space, version, &Question::default());
         let whole = space.read(".ninja_log");
-        for length in 0..whole.len() {
+        for length in (0..whole.len()).step_by(STEP) {
             space.write(".ninja_log", &whole[..length]);
             compare(&space, version, &Question::default());
         }
@@ -220,7 +228,7 @@ fn deps_of_msvc_are_read_from_the_log_like_those_of_gcc() {
     for edit in [None, Some("h.h")] {
         after_build(&[("build.ninja", text), ("in", ""), ("h.h", "")], |space| {
             if let Some(path) = edit {
-                space.set_mtime(path, space.mtime("out").expect("built") + 1);
+                space.set_mtime(path, space.mtime("out").expect("built") + TICK);
             }
         });
     }

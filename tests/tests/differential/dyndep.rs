@@ -2,6 +2,7 @@
 
 use crate::{after_build, same_errors, space, unbuilt, versions};
 use upcheck_tests::answer::{Answer, Question, build, compare, exact};
+use upcheck_tests::space::TICK;
 
 const DYNDEP: &str = "\
 rule cp
@@ -22,10 +23,10 @@ fn with_dyndep<'a>(text: &'a str, dyndep: &'a str) -> Vec<(&'a str, &'a str)> {
 fn a_dyndep_file_adds_inputs() {
     let files = with_dyndep(DYNDEP, "ninja_dyndep_version = 1\nbuild out: dyndep | extra.in\n");
     after_build(&files, |_| ());
-    after_build(&files, |space| space.set_mtime("extra.in", space.mtime("user").expect("built") + 1));
+    after_build(&files, |space| space.set_mtime("extra.in", space.mtime("user").expect("built") + TICK));
     after_build(&files, |space| space.remove("extra.in"));
     after_build(&files, |space| space.remove("dd"));
-    after_build(&files, |space| space.set_mtime("dd.in", space.mtime("user").expect("built") + 1));
+    after_build(&files, |space| space.set_mtime("dd.in", space.mtime("user").expect("built") + TICK));
     unbuilt(&files);
 }
 
@@ -59,7 +60,7 @@ fn a_dyndep_file_can_say_restat() {
     for &version in versions() {
         let space = space(&files);
         build(&space, version, &Question::default());
-        space.set_mtime("extra.in", space.mtime("user").expect("built") + 1);
+        space.set_mtime("extra.in", space.mtime("user").expect("built") + TICK);
         compare(&space, version, &Question::default());
         build(&space, version, &Question::default());
         compare(&space, version, &Question::default());
@@ -78,9 +79,9 @@ fn a_stale_dyndep_file_counts_as_it_is() {
     for &version in versions() {
         let space = space(&files);
         build(&space, version, &Question::default());
-        space.set_mtime("dd.in", space.mtime("user").expect("built") + 1);
+        space.set_mtime("dd.in", space.mtime("user").expect("built") + TICK);
         compare(&space, version, &Question::default());
-        space.set_mtime("gen.in", space.mtime("user").expect("built") + 1);
+        space.set_mtime("gen.in", space.mtime("user").expect("built") + TICK);
         compare(&space, version, &Question::default());
         space.remove("gen");
         compare(&space, version, &Question::default());
@@ -128,7 +129,7 @@ fn a_stale_dyndep_file_can_be_asked_for_alone() {
     for &version in versions() {
         let space = space(&with_dyndep(DYNDEP, "ninja_dyndep_version = 1\nbuild out: dyndep\n"));
         build(&space, version, &Question::default());
-        space.set_mtime("dd.in", space.mtime("dd").expect("built") + 1);
+        space.set_mtime("dd.in", space.mtime("dd").expect("built") + TICK);
         compare(&space, version, &Question::about(&["dd"]));
         space.remove("dd");
         compare(&space, version, &Question::about(&["dd"]));

@@ -2,6 +2,7 @@
 
 use crate::{after_build, manifest, run, same_error, space, unbuilt, versions};
 use upcheck_tests::answer::{Question, build, compare, look_past};
+use upcheck_tests::space::TICK;
 
 #[test]
 fn a_missing_output_runs_its_target() {
@@ -74,7 +75,7 @@ fn implicit_outputs_and_inputs_count() {
         space.remove("side");
         compare(&space, version, &Question::default());
     }
-    after_build(&files, |space| space.set_mtime("hidden", space.mtime("out").expect("built") + 1));
+    after_build(&files, |space| space.set_mtime("hidden", space.mtime("out").expect("built") + TICK));
 }
 
 #[test]
@@ -85,7 +86,7 @@ fn validations_are_brought_along_even_by_a_fresh_target() {
     let files = [("build.ninja", text.as_str()), ("in", ""), ("in2", ""), ("in3", "")];
     unbuilt(&files);
     for touched in ["in", "in2", "in3"] {
-        after_build(&files, |space| space.set_mtime(touched, space.mtime("check2").expect("built") + 1));
+        after_build(&files, |space| space.set_mtime(touched, space.mtime("check2").expect("built") + TICK));
     }
 }
 

@@ -11,6 +11,10 @@ mod phony;
 mod regeneration;
 mod requests;
 mod times;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
 
 use upcheck_tests::answer::{Answer, Question, build, compare, exact, ninja, says_the_same};
 use upcheck_tests::space::Space;
@@ -30,7 +34,7 @@ fn space(files: &[(&str, &str)]) -> Space {
 
 /// The versions that are compared: those of every run, or all with `UPCHECK_ALL_NINJAS=1`.
 fn versions() -> &'static [Ninja] {
-    if std::env::var_os("UPCHECK_ALL_NINJAS").is_some() { &Ninja::ALL } else { &Ninja::USUAL }
+    if std::env::var_os("UPCHECK_ALL_NINJAS").is_some() { Ninja::ALL } else { Ninja::USUAL }
 }
 
 /// Builds the files with each ninja, applies the edit, and compares.

@@ -2,6 +2,7 @@
 
 use crate::{OLD, manifest, run, same_errors, space, versions};
 use upcheck_tests::answer::{Question, build, compare, exact, look_past};
+use upcheck_tests::space::TICK;
 
 #[test]
 fn ninja_stops_at_a_stale_manifest_and_upcheck_looks_past_it() {
@@ -11,7 +12,7 @@ fn ninja_stops_at_a_stale_manifest_and_upcheck_looks_past_it() {
         space.set_mtime("configure", OLD - 1);
         build(&space, version, &Question::default());
         compare(&space, version, &Question::default());
-        space.set_mtime("in", space.mtime("out").expect("built") + 1);
+        space.set_mtime("in", space.mtime("out").expect("built") + TICK);
         compare(&space, version, &Question::default());
         space.set_mtime("configure", space.mtime("build.ninja").expect("there") + 1_000_000_000);
         compare(&space, version, &Question::default());

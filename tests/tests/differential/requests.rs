@@ -1,7 +1,8 @@
 //! What is asked for.
 
-use crate::{DEPS, manifest, run, same_error, same_errors, space, versions, with_header};
+use crate::{DEPS, manifest, run, same_error, space, versions, with_header};
 use upcheck_tests::answer::{Question, build, compare, exact, look_past};
+use upcheck_tests::space::TICK;
 
 #[test]
 fn targets_are_named_as_for_ninja() {
@@ -47,39 +48,9 @@ fn a_header_in_the_deps_log_can_be_asked_for() {
         build(&space, version, &Question::default());
         compare(&space, version, &Question::about(&["h.h"]));
         compare(&space, version, &Question::about(&["h.h^"]));
-        space.set_mtime("h.h", space.mtime("out").expect("built") + 1);
+        space.set_mtime("h.h", space.mtime("out").expect("built") + TICK);
         compare(&space, version, &Question::about(&["h.h^"]));
     }
-}
-
-#[test]
-fn paths_that_cannot_be_looked_at_stop_ninja_only() {
-    let text = manifest("build a: touch loop\nbuild b: cat in\n");
-    for &version in versions() {
-        let space = space(&[("build.ninja", &text), ("in", "")]);
-        std::os::unix::fs::symlink("loop", space.path().join("loop")).expect("a link");
-        same_error(&space, version, &Question::default());
-        let all = look_past(&space, version, &Question::default());
-        assert_eq!(all, run(&["touch a", "cat in > b"]));
-    }
-    // A phony name may be a file, and then its time counts: if that is not known, nothing is.
-    let text = manifest("build loop: phony in\nbuild a: touch | loop\ndefault a\n");
-    for &version in versions() {
-        let space = space(&[("build.ninja", &text), ("in", "")]);
-        build(&space, version, &Question::default());
-        std::os::unix::fs::symlink("loop", space.path().join("loop")).expect("a link");
-        same_error(&space, version, &Question::default());
-        assert_eq!(look_past(&space, version, &Question::default()), run(&["", "touch a"]));
-    }
-    let long = "x".repeat(300);
-    same_errors(&[("build.ninja", &manifest(&format!("build a: touch {long}\n")))]);
-    same_errors(&[("build.ninja", &manifest(&format!("build {long}: touch\n")))]);
-}
-
-#[test]
-fn a_file_where_a_directory_is_expected_is_a_missing_file() {
-    let text = manifest("build out: touch | in/below\n");
-    same_errors(&[("build.ninja", &text), ("in", "")]);
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn something_stale_is_no_warning() {
 
 #[test]
 fn a_source_from_the_future_is_named_after_a_real_build() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         let space = manifest("rule cat\n  command = cat $in > $out\nbuild b: cat a\nbuild c: cat b\n");
         space.write_at("a", "a", FUTURE);
         build(&space, version, &Question::default());

@@ -36,7 +36,7 @@ fn with_source(text: &str) -> Space {
 
 #[test]
 fn after_a_build_that_makes_everything_there_is_nothing_to_worry_about() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         let space = with_source("rule cat\n  command = cat $in > $out\nbuild a: cat in\nbuild b: cat a\n");
         let diagnosis = around(&space, version, &[]);
         assert_eq!((diagnosis.status, diagnosis.remarks()), (0, vec!["command", "build"]));
@@ -50,7 +50,7 @@ fn after_a_build_that_makes_everything_there_is_nothing_to_worry_about() {
 
 #[test]
 fn users_of_a_phony_without_inputs_and_without_a_file_stay_stale_and_so_does_what_needs_them() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         let space = with_source(
             "rule cat\n  command = cat in > $out\nbuild always: phony\nbuild a: cat in | always\nbuild b: cat a\n",
         );
@@ -71,7 +71,7 @@ fn users_of_a_phony_without_inputs_and_without_a_file_stay_stale_and_so_does_wha
 
 #[test]
 fn an_output_that_the_command_does_not_make_stays_missing() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         let space =
             with_source("rule cat\n  command = cat $in > a\nbuild a never: cat in\nbuild b: cat in\n");
         let diagnosis = around(&space, version, &[]);
@@ -83,7 +83,7 @@ fn an_output_that_the_command_does_not_make_stays_missing() {
 
 #[test]
 fn an_output_that_is_left_as_it_is_needs_restat() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         for restat in [false, true] {
             let restat_line = if restat { "  restat = 1\n" } else { "" };
             let space = with_source(&format!(
@@ -104,7 +104,7 @@ fn an_output_that_is_left_as_it_is_needs_restat() {
 
 #[test]
 fn what_is_made_from_a_source_from_the_future_stays_stale_for_its_stamp() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         let space = with_source("rule cat\n  command = cat $in > $out\nbuild a: cat in\n");
         space.set_mtime("in", FUTURE);
         let diagnosis = around(&space, version, &[]);
@@ -116,7 +116,7 @@ fn what_is_made_from_a_source_from_the_future_stays_stale_for_its_stamp() {
 
 #[test]
 fn a_depfile_that_the_command_does_not_write_leaves_its_target_stale() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         let space =
             with_source("rule cat\n  command = cat $in > $out\n  depfile = $out.d\nbuild a: cat in\n");
         let diagnosis = around(&space, version, &[]);
@@ -128,7 +128,7 @@ fn a_depfile_that_the_command_does_not_write_leaves_its_target_stale() {
 
 #[test]
 fn a_wrong_name_in_a_depfile_leaves_its_target_stale() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         for deps in ["", "  deps = gcc\n"] {
             let space = with_source(&format!(
                 "rule cat\n  command = cat $in > $out && echo $out: in no/such.h > $out.d\n  depfile = $out.d\n{deps}\
@@ -185,7 +185,7 @@ fn what_the_command_did_not_make_is_told_from_what_it_made_in_vain() {
 
 #[test]
 fn a_command_that_fails_is_a_finding_and_proves_nothing() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         let space = with_source("rule fail\n  command = exit 3\nbuild a: fail in\n");
         let diagnosis = around(&space, version, &[]);
         assert_eq!((diagnosis.status, diagnosis.warnings()), (1, vec!["command-failed"]));

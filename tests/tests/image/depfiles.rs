@@ -43,7 +43,7 @@ fn ask_twice(space: &Space, version: Ninja) -> Found {
 }
 
 fn each(edit: impl Fn(&Space, Ninja)) {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         edit(&built(version), version);
     }
 }

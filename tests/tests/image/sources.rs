@@ -26,7 +26,7 @@ fn built(version: Ninja) -> Space {
 }
 
 fn each(edit: impl Fn(&Space, Ninja)) {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         edit(&built(version), version);
     }
 }
@@ -149,7 +149,7 @@ fn what_a_dyndep_file_names_counts_and_what_it_named_does_not() {
 fn a_dyndep_file_that_is_made() {
     let manifest = "rule cat\n  command = cat $in > $out\nbuild dd: cat dd.in\n\
                     build b.o: cat b || dd\n  dyndep = dd\nbuild prog: cat b.o\n";
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         let space = space(&[("build.ninja", manifest), ("dd.in", DYNDEP), ("b", ""), ("h1", ""), ("h2", "")]);
         assert!(!ask_later(&space, version).is_fresh);
         for headers in ["h1", "h2", "h1 h2", "h1"] {
@@ -199,7 +199,7 @@ fn a_manifest_that_makes_itself() {
              rule cat\n  command = cat $in > $out; true {flags}\nbuild a.o: cat a\n"
         )
     };
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         let space = space(&[("build.ninja", &manifest("1")), ("build.in", &manifest("1")), ("a", "")]);
         build(&space, version, &Question::default());
         assert!(ask_later(&space, version).is_fresh);

@@ -53,7 +53,7 @@ fn discover(space: &Space, target: &str, headers: &str) {
 #[test]
 fn a_header_that_only_the_last_build_discovered_is_looked_at() {
     for manifest in [LOGGED, &listed()] {
-        for version in Ninja::USUAL {
+        for &version in Ninja::USUAL {
             let space = built(manifest, version);
             discover(&space, "a", "h1 h2");
             assert_eq!(ask_later(&space, version), stale(Updated));
@@ -70,7 +70,7 @@ fn a_header_that_only_the_last_build_discovered_is_looked_at() {
 #[test]
 fn nothing_is_written_again_after_a_build_discovered_new_headers() {
     for manifest in [LOGGED, &listed()] {
-        for version in Ninja::USUAL {
+        for &version in Ninja::USUAL {
             let space = built(manifest, version);
             discover(&space, "a", "h1 h2");
             build(&space, version, &Question::default());
@@ -88,7 +88,7 @@ fn nothing_is_written_again_after_a_build_discovered_new_headers() {
 
 #[test]
 fn logs_put_back_as_they_were_for_the_image_are_noticed() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         for in_place in [true, false] {
             let space = built(LOGGED, version);
             let logs = [".ninja_log", ".ninja_deps"].map(|log| (log, space.read(log)));
@@ -110,7 +110,7 @@ fn logs_put_back_as_they_were_for_the_image_are_noticed() {
 #[test]
 fn ordinary_builds_leave_the_image_and_cost_a_state() {
     for manifest in [LOGGED, &listed()] {
-        for version in Ninja::USUAL {
+        for &version in Ninja::USUAL {
             let space = built(manifest, version);
             for round in 0..5 {
                 for file in ["a", "h1", "b.o", "prog"] {
@@ -132,7 +132,7 @@ fn ordinary_builds_leave_the_image_and_cost_a_state() {
 
 #[test]
 fn recompacted_and_restatted_logs_are_noticed() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         for tool in ["recompact", "restat"] {
             let space = built(LOGGED, version);
             for _ in 0..3 {
@@ -159,7 +159,7 @@ fn write_over(space: &Space, log: &str, content: &[u8]) {
 
 #[test]
 fn another_log_of_the_same_file_that_is_larger() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         let (space, other) = (built(LOGGED, version), program(LOGGED));
         // The other one has seen a build with another command, and one with this.
         other.write("build.ninja", LOGGED.replace("cat $in >", "cat  $in >"));
@@ -202,7 +202,7 @@ fn a_log_that_is_cut_off_anywhere_and_grows_again() {
 
 #[test]
 fn a_last_record_that_is_completed_later() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         for log in [".ninja_log", ".ninja_deps"] {
             let space = built(LOGGED, version);
             let before = space.read(log).len();
@@ -227,7 +227,7 @@ fn a_last_record_that_is_completed_later() {
 
 #[test]
 fn damage_that_ninja_cuts_off_before_it_goes_on() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         for had_image in [true, false] {
             let space = built(LOGGED, version);
             if !had_image {
@@ -249,7 +249,7 @@ fn damage_that_ninja_cuts_off_before_it_goes_on() {
 
 #[test]
 fn logs_that_go_and_come() {
-    for version in Ninja::USUAL {
+    for &version in Ninja::USUAL {
         for log in [".ninja_log", ".ninja_deps"] {
             let space = built(LOGGED, version);
             let content = space.read(log);
@@ -363,7 +363,7 @@ fn a_log_that_is_written_to_while_the_image_is_made_again() {
 #[test]
 fn an_image_that_another_question_has_made() {
     for manifest in [LOGGED, &listed()] {
-        for version in Ninja::USUAL {
+        for &version in Ninja::USUAL {
             for change in [false, true] {
                 let space = program(manifest);
                 build(&space, version, &Question::default());

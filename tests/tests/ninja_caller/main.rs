@@ -10,5 +10,5 @@ use upcheck_tests::tools::Ninja;
 
 /// The versions that are compared: those of every run, or all with `UPCHECK_ALL_NINJAS=1`.
 fn versions() -> &'static [Ninja] {
-    if std::env::var_os("UPCHECK_ALL_NINJAS").is_some() { &Ninja::ALL } else { &Ninja::USUAL }
+    if std::env::var_os("UPCHECK_ALL_NINJAS").is_some() { Ninja::ALL } else { Ninja::USUAL }
 }

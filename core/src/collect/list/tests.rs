@@ -3,7 +3,7 @@
 use crate::collect::{Access, MemoryDisk, collect};
 use crate::files::FileTable;
 use crate::plan::{Costs, How, ListingCosts, Plan};
-use crate::snapshot::{IoCounts, Snapshot, Stat};
+use crate::snapshot::{ChangedDirectories, IoCounts, Snapshot, Stat};
 
 /// A disk on which a listing tells everything at a tenth of a stat.
 const CHEAP: Costs =
@@ -269,4 +269,51 @@ fn a_listing_costs_never_more_than_twice_the_best() {
             }
         }
     }
+}
+
+#[test]
+fn a_snapshot_says_which_directories_changed_while_they_were_listed() {
+    let names: Vec<String> = (0..30).map(|n| format!("d{n:02}")).collect();
+    let mut disk = MemoryDisk::new();
+    disk.set_entries_per_call(10);
+    let mut wanted = Vec::new();
+    for name in &names {
+        disk.make_directory(name);
+        wanted.extend(paths(name, 0..40));
+    }
+    for path in &wanted {
+        disk.write(path, b"");
+    }
+    // The last name is never met, so that no listing ends before its end.
+    for name in &names {
+        wanted.push(format!("{name}/none"));
+        disk.remove(&format!("{name}/f7"));
+    }
+    let (_, plan) = plan_for(&wanted, &CHEAP);
+    assert_eq!(collect(&disk, &plan, 1).changed_directories().n, 0);
+    disk.on_read("d03", |disk| disk.write("d03/new", b""));
+    let found = collect(&disk, &plan, 1);
+    assert_eq!(
+        (found.changed_directories().n, &found.changed_directories().paths),
+        (1, &vec![b"d03".to_vec()])
+    );
+    let mut many = ChangedDirectories::default();
+    for name in names.iter().rev() {
+        many.add(name.as_bytes());
+    }
+    assert_eq!((many.n, many.paths.len()), (30, ChangedDirectories::MOST));
+    assert!(many.paths.is_sorted());
+}
+
+#[test]
+fn a_plan_without_listings_asks_for_the_same_files_in_the_same_order() {
+    let wanted = [paths("d", 0..40), paths("few", 0..2), vec!["top".to_owned()]].concat();
+    let (_, plan) = plan_for(&wanted, &CHEAP);
+    let unlisted = plan.part(|_| true);
+    assert!(plan.files().eq(unlisted.files()));
+    assert!(unlisted.visits().all(|visit| visit.how() != How::List && visit.budget() == 0));
+    let part = plan.part(|place| place % 3 == 0);
+    assert!(part.files().eq(plan.files().step_by(3)));
+    assert!(Plan::from_arrays(part.arrays().clone()).is_some(), "it fits together");
+    assert_eq!(plan.part(|_| false).n_visits(), 0);
 }

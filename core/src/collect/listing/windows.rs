@@ -160,7 +160,7 @@ impl<'a> Entries<'a> {
         let rest = self.filled.get(at..).ok_or("a beginning beyond the buffer")?;
         let (fixed, _) = rest.split_at_checked(layout.name).ok_or(SHORT)?;
         let number = |place| u32_le(fixed, place).ok_or(SHORT);
-        let time = |place| Ok(mtime(u64_le(fixed, place).ok_or(SHORT)?.cast_signed()));
+        let time = |place| u64_le(fixed, place).map(|ticks| mtime(ticks.cast_signed())).ok_or(SHORT);
 
         let name_end = usize::try_from(number(60)?).ok().and_then(|length| layout.name.checked_add(length));
         let name_end = name_end.ok_or("a name that does not fit into the buffer")?;

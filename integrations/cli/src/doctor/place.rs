@@ -4,6 +4,7 @@
 //! ext it is, and what is behind FUSE. Elsewhere nothing is known.
 
 use super::finding::Finding;
+use serde_json::{Map, Value};
 use std::path::Path;
 
 /// What a file system stands for.
@@ -25,7 +26,7 @@ pub(super) enum Kind {
 }
 
 /// Where a directory lies.
-pub(super) struct Place {
+pub(crate) struct Place {
     name: Option<String>,
     kind: Kind,
     /// What statfs says; `None` where there is no such call.
@@ -34,7 +35,7 @@ pub(super) struct Place {
 }
 
 /// Asks about the file system of a directory.
-pub(super) fn place(directory: &Path) -> Place {
+pub(crate) fn place(directory: &Path) -> Place {
     let magic = magic(directory);
     let known = magic.and_then(by_magic);
     let mounted = mounted(directory);
@@ -58,22 +59,33 @@ impl Place {
         }
     }
 
-    /// The file system, and what its kind has in store.
-    pub(super) fn finding(&self) -> Finding {
+    /// The file system, in words.
+    pub(crate) fn words(&self) -> String {
         let access = match self.read_only {
             Some(true) => ", mounted read-only",
             _ => "",
         };
-        let message = match (&self.name, self.magic) {
+        match (&self.name, self.magic) {
             (Some(name), _) => format!("{name}, {}{access}", self.kind.words()),
             (None, Some(magic)) => format!("of a kind that is not known (statfs says {magic:#x}){access}"),
             (None, None) => "not known on this platform".to_owned(),
-        };
-        let mut finding = Finding::info("file-system", message)
-            .with("type", self.name.clone())
-            .with("kind", self.kind.name())
-            .with("magic", self.magic)
-            .with("read_only", self.read_only);
+        }
+    }
+
+    /// The file system, for programs.
+    pub(crate) fn to_json(&self) -> Map<String, Value> {
+        let mut object = Map::new();
+        object.insert("type".into(), self.name.clone().into());
+        object.insert("kind".into(), self.kind.name().into());
+        object.insert("magic".into(), self.magic.into());
+        object.insert("read_only".into(), self.read_only.into());
+        object
+    }
+
+    /// The file system, and what its kind has in store.
+    pub(super) fn finding(&self) -> Finding {
+        let mut finding = Finding::info("file-system", self.words());
+        finding.evidence = self.to_json();
         finding.advice = self.kind.advice().map(str::to_owned);
         finding
     }
@@ -183,7 +195,7 @@ fn read_only(directory: &Path) -> Option<bool> {
 #[cfg(target_os = "linux")]
 fn mounted(directory: &Path) -> Option<String> {
     use std::os::unix::ffi::OsStrExt;
-    let place = std::fs::canonicalize(directory).ok()?;
+    let place = upcheck::os_path::canonicalize(directory).ok()?;
     let table = std::fs::read("/proc/self/mountinfo").ok()?;
     mount_type(&table, place.as_os_str().as_bytes())
 }

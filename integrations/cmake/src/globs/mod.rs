@@ -12,7 +12,6 @@ mod walk;
 use crate::Error;
 use crate::reply::Reply;
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// A glob, and what it matched.
@@ -79,7 +78,7 @@ fn are_verified(build: &Path, generator: &str) -> Result<bool, Error> {
     match std::fs::metadata(&script) {
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        Err(cause) => return Err(trouble("looking at", script.as_os_str().as_bytes(), cause)),
+        Err(cause) => return Err(trouble("looking at", upcheck::os_path::bytes(&script), cause)),
     }
     // CMake 3.16 has the rules of ninja at the top.
     let callers: &[&str] = match generator {
@@ -97,7 +96,7 @@ fn are_verified(build: &Path, generator: &str) -> Result<bool, Error> {
         }
     }
     let path = build.join(callers[0]);
-    found.map(|_| false).map_err(|cause| trouble("reading", path.as_os_str().as_bytes(), cause))
+    found.map(|_| false).map_err(|cause| trouble("reading", upcheck::os_path::bytes(&path), cause))
 }
 
 /// Whether the script evaluates the glob to what the reply says. It writes the expression as it is, so that a `$` or a `\`
@@ -124,7 +123,7 @@ pub fn differences(globs: &[Glob]) -> Result<Difference, Error> {
             continue;
         }
         let place = |path: &[u8]| match &glob.relative {
-            Some(relative) if !path.starts_with(b"/") => canonical([relative, &b"/"[..], path].concat()),
+            Some(relative) => canonical(upcheck::path::join(relative, path)),
             _ => canonical(path.to_vec()),
         };
         let mut old = glob.paths.clone();

@@ -6,15 +6,14 @@
 
 use super::{Glob, trouble};
 use crate::Error;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Reads the script.
 pub(super) fn read(path: &Path) -> Result<Vec<Glob>, Error> {
     let bytes =
-        std::fs::read(path).map_err(|cause| trouble("reading", path.as_os_str().as_bytes(), cause))?;
+        std::fs::read(path).map_err(|cause| trouble("reading", upcheck::os_path::bytes(path), cause))?;
     parse(&bytes).map_err(|Wrong { line, message }| Error::Content {
-        path: path.as_os_str().as_bytes().to_vec(),
+        path: upcheck::os_path::bytes(path).to_vec(),
         line,
         message,
     })
@@ -113,7 +112,7 @@ fn read_options(glob: &mut Glob, arguments: &[Argument<'_>], line: usize, versio
         }
     }
     match expression {
-        Some(expression) if expression.starts_with(b"/") => glob.expression = expression,
+        Some(expression) if upcheck::path::is_absolute(&expression) => glob.expression = expression,
         _ => return Err(Wrong { line, message: "a glob without a full path".into() }),
     }
     Ok(())

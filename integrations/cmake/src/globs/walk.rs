@@ -1,6 +1,6 @@
 //! All globs in one walk: each directory is listed once, and only if something can match in it.
 //!
-//! The rules are those of CMake's `file(GLOB)` and `file(GLOB_RECURSE)` on Unix:
+//! The rules are those of CMake's `file(GLOB)` and `file(GLOB_RECURSE)`:
 //! - An expression is split at its slashes. What stands before the first component with `*`, `?` or `[` is not matched but
 //!   opened, as it is written. An empty component counts as none.
 //! - A component that is not the last one is matched against directories, links to directories included.
@@ -12,14 +12,11 @@
 use super::pattern::Pattern;
 use super::{Glob, canonical, trouble};
 use crate::Error;
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
-use rustix::io::Errno;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::fd::BorrowedFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::fs::{DirEntry, FileType};
+use std::io::ErrorKind;
 use std::rc::Rc;
+use upcheck::os_path;
 
 /// A glob, ready to be matched.
 struct Ready<'a> {
@@ -131,7 +128,10 @@ impl<'a> Ready<'a> {
 
 /// Without repeated slashes and `.`, and with a slash at the end. A `..` stays: it may follow a link.
 fn cleaned(path: &[u8]) -> Vec<u8> {
-    let mut cleaned = vec![b'/'];
+    // On Windows a path may also begin with a drive, or with two slashes and a server.
+    let n_slashes =
+        path.iter().take_while(|&&byte| byte == b'/').count().min(if cfg!(windows) { 2 } else { 1 });
+    let mut cleaned = path[..n_slashes].to_vec();
     for component in path.split(|&byte| byte == b'/').filter(|part| !matches!(*part, b"" | b".")) {
         cleaned.extend(component);
         cleaned.push(b'/');
@@ -182,29 +182,21 @@ impl Walker<'_> {
     }
 
     fn visit(&mut self, path: &[u8], states: &[State], left: &mut ToVisit) -> Result<(), Error> {
-        let failed = |operation, cause: Errno| trouble(operation, path, cause.into());
-        let open = match openat(
-            rustix::fs::CWD,
-            OsStr::from_bytes(path),
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        ) {
-            Ok(open) => open,
+        let failed = |operation, cause| trouble(operation, path, cause);
+        let entries = match os_path::path(path).and_then(std::fs::read_dir) {
+            Ok(entries) => entries,
             // There is nothing in it, then.
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
+            Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(());
+            }
             Err(cause) => return Err(failed("opening", cause)),
         };
-        let mut entries = Dir::new(open).map_err(|cause| failed("listing", cause))?;
-        let mut real = None;
-        while let Some(entry) = entries.read() {
+        let mut here = Here { path, real: None };
+        for entry in entries {
             let entry = entry.map_err(|cause| failed("listing", cause))?;
-            let name = entry.file_name().to_bytes();
-            if name == b"." || name == b".." {
-                continue;
-            }
-            let open = entries.fd().map_err(|cause| failed("listing", cause))?;
-            let mut here = Here { path, open, real: &mut real };
-            let mut kind = Kind::new(entry.file_type(), name, &here);
+            let name = entry.file_name();
+            let name = os_path::bytes(&name);
+            let mut kind = Kind::new(&entry);
             let mut below = Vec::new();
             for state in states {
                 if let Some(state) = self.look(state, name, &mut kind, &mut here)? {
@@ -223,13 +215,13 @@ impl Walker<'_> {
         &mut self,
         state: &State,
         name: &[u8],
-        kind: &mut Kind,
+        kind: &mut Kind<'_>,
         here: &mut Here<'_>,
     ) -> Result<Option<State>, Error> {
         let ready = &self.ready[state.glob];
         let (glob, pattern) = (ready.glob, &ready.components[state.level]);
         if ready.descends(state.level) {
-            if kind.is_link && !glob.follow_symlinks || !kind.is_directory(name, here) {
+            if kind.is_link && !glob.follow_symlinks || !kind.is_directory() {
                 if pattern.matches(name) {
                     self.found[state.glob].push(ready.name(here.path, name));
                 }
@@ -253,9 +245,9 @@ impl Walker<'_> {
         }
         if !ready.is_last(state.level) {
             let below = State { glob: state.glob, level: state.level + 1, followed: None };
-            return Ok(kind.is_directory(name, here).then_some(below));
+            return Ok(kind.is_directory().then_some(below));
         }
-        if glob.list_directories || !kind.is_directory(name, here) {
+        if glob.list_directories || !kind.is_directory() {
             self.found[state.glob].push(ready.name(here.path, name));
         }
         Ok(None)
@@ -265,45 +257,41 @@ impl Walker<'_> {
 /// The directory that is visited.
 struct Here<'a> {
     path: &'a [u8],
-    open: BorrowedFd<'a>,
     /// Its path without links, once somebody has asked.
-    real: &'a mut Option<Vec<u8>>,
+    real: Option<Vec<u8>>,
 }
 
 impl Here<'_> {
     fn real(&mut self) -> Result<&[u8], Error> {
         if self.real.is_none() {
-            let real = std::fs::canonicalize(Path::new(OsStr::from_bytes(self.path)))
+            let real = os_path::path(self.path)
+                .and_then(std::fs::canonicalize)
                 .map_err(|cause| trouble("resolving", self.path, cause))?;
-            *self.real = Some(real.into_os_string().into_encoded_bytes());
+            self.real = Some(real.into_os_string().into_encoded_bytes());
         }
         Ok(self.real.as_deref().unwrap_or_default())
     }
 }
 
 /// What a name stands for. Links are only followed where it matters.
-struct Kind {
+struct Kind<'a> {
+    entry: &'a DirEntry,
     is_link: bool,
     is_directory: Option<bool>,
 }
 
-impl Kind {
-    fn new(mut kind: FileType, name: &[u8], here: &Here<'_>) -> Self {
-        // Not all file systems say it.
-        if kind == FileType::Unknown
-            && let Ok(found) = statat(here.open, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)
-        {
-            kind = FileType::from_raw_mode(found.st_mode);
-        }
-        let is_link = kind == FileType::Symlink;
-        Self { is_link, is_directory: (!is_link).then_some(kind == FileType::Directory) }
+impl<'a> Kind<'a> {
+    fn new(entry: &'a DirEntry) -> Self {
+        // What is gone again by now is no link, nor a directory.
+        let kind = entry.file_type().ok();
+        let is_link = kind.as_ref().is_some_and(FileType::is_symlink);
+        let is_directory = kind.as_ref().is_some_and(FileType::is_dir);
+        Self { entry, is_link, is_directory: (!is_link).then_some(is_directory) }
     }
 
     /// Whether it is a directory, or leads to one.
-    fn is_directory(&mut self, name: &[u8], here: &Here<'_>) -> bool {
-        *self.is_directory.get_or_insert_with(|| {
-            statat(here.open, OsStr::from_bytes(name), AtFlags::empty())
-                .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
-        })
+    fn is_directory(&mut self) -> bool {
+        let follow = || std::fs::metadata(self.entry.path()).is_ok_and(|found| found.is_dir());
+        *self.is_directory.get_or_insert_with(follow)
     }
 }

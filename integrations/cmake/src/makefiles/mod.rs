@@ -136,7 +136,7 @@ impl Place {
         let value = |name: &[u8]| {
             let line = cache.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(name));
             let value = line.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-            value.filter(|value| value.starts_with(b"/")).map(<[u8]>::to_vec)
+            value.filter(|value| upcheck::path::is_absolute(value)).map(<[u8]>::to_vec)
         };
         let (Some(build), Some(source)) =
             (value(b"CMAKE_CACHEFILE_DIR:INTERNAL="), value(b"CMAKE_HOME_DIRECTORY:INTERNAL="))

@@ -106,7 +106,10 @@ impl Target {
         }
         let in_project_only = info.list("CMAKE_DEPENDS_IN_PROJECT_ONLY").any(|value| value == b"ON");
         let is_kept = |input: &[u8]| {
-            !in_project_only || !input.starts_with(b"/") || is_below(input, base) || is_below(input, source)
+            !in_project_only
+                || !upcheck::path::is_absolute(input)
+                || is_below(input, base)
+                || is_below(input, source)
         };
         let internal_path = internal(&self.directory);
         let internal = early.mtime(&internal_path);
@@ -264,7 +267,7 @@ pub(super) fn binary_directory(directory: &[u8]) -> &[u8] {
 }
 
 fn absolute<'a>(directory: &[u8], name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
-    match name.starts_with(b"/") || directory.is_empty() {
+    match upcheck::path::is_absolute(&name) || directory.is_empty() {
         true => name,
         false => [directory, b"/", &name].concat().into(),
     }

@@ -4,7 +4,6 @@ use super::{Trouble, is_file_name, parse, read_file, usable, wrong};
 use crate::Error;
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The index that counts.
@@ -63,7 +62,7 @@ fn time(name: &str) -> &str {
 }
 
 fn listing(folder: &Path, cause: std::io::Error) -> Error {
-    Error::Io { operation: "listing", path: folder.as_os_str().as_bytes().to_vec(), cause }
+    Error::Io { operation: "listing", path: upcheck::os_path::bytes(folder).to_vec(), cause }
 }
 
 /// Reads the index with that name.

@@ -16,7 +16,6 @@ mod usable;
 pub use query::write_query;
 
 use crate::Error;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// What CMake has said when it last generated the directory. Paths are absolute.
@@ -141,7 +140,7 @@ fn attempt(build: &Path) -> Result<(Reply, String), Trouble> {
 /// Reads a file of the reply.
 fn read_file(path: &Path) -> Result<Vec<u8>, Trouble> {
     std::fs::read(path).map_err(|cause| {
-        let path = path.as_os_str().as_bytes().to_vec();
+        let path = upcheck::os_path::bytes(path).to_vec();
         let is_gone = cause.kind() == std::io::ErrorKind::NotFound;
         let error = Error::Io { operation: "reading", path, cause };
         if is_gone { Trouble::Incomplete(error) } else { Trouble::Final(error) }
@@ -154,7 +153,7 @@ fn parse<'a, T: serde::Deserialize<'a>>(path: &Path, bytes: &'a [u8]) -> Result<
         let text = error.to_string();
         let message = text.split(" at line ").next().unwrap_or_default().to_owned();
         Trouble::Incomplete(Error::Content {
-            path: path.as_os_str().as_bytes().to_vec(),
+            path: upcheck::os_path::bytes(path).to_vec(),
             line: error.line(),
             message,
         })
@@ -163,7 +162,7 @@ fn parse<'a, T: serde::Deserialize<'a>>(path: &Path, bytes: &'a [u8]) -> Result<
 
 /// What is wrong in a file that is JSON.
 fn wrong(path: &Path, message: String) -> Trouble {
-    Trouble::Incomplete(Error::Content { path: path.as_os_str().as_bytes().to_vec(), line: 0, message })
+    Trouble::Incomplete(Error::Content { path: upcheck::os_path::bytes(path).to_vec(), line: 0, message })
 }
 
 /// The name of a file of the reply, which lies in its folder.
@@ -173,10 +172,7 @@ fn is_file_name(name: &str) -> bool {
 
 /// `path`, below `base` if it is relative, without `.` and `..`.
 fn absolute(base: &[u8], path: &str) -> Vec<u8> {
-    let mut path = match path.as_bytes() {
-        absolute @ [b'/', ..] => absolute.to_vec(),
-        relative => [base, b"/", relative].concat(),
-    };
+    let mut path = upcheck::path::join(base, path.as_bytes());
     upcheck::path::canonicalize(&mut path);
     path
 }

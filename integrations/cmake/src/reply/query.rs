@@ -2,7 +2,6 @@
 
 use super::usable;
 use crate::Error;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 const QUERY: &str = r#"{"requests": [{"kind": "codemodel", "version": 2}, {"kind": "cmakeFiles", "version": 1}]}
@@ -17,7 +16,7 @@ pub fn write_query(build: &Path) -> Result<(), Error> {
     usable::is_build_directory(build)?;
     let folder = build.join(".cmake/api/v1/query/client-upcheck");
     let failed = |operation, path: &Path| {
-        let path = path.as_os_str().as_bytes().to_vec();
+        let path = upcheck::os_path::bytes(path).to_vec();
         move |cause| Error::Io { operation, path, cause }
     };
     std::fs::create_dir_all(&folder).map_err(failed("making the directory", &folder))?;

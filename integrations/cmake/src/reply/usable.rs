@@ -3,8 +3,6 @@
 use crate::Error;
 use std::fs::Metadata;
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What is in every directory that CMake has configured.
@@ -56,9 +54,11 @@ pub(super) fn run_cmake(build: &Path) -> String {
 /// As a shell takes it.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c) || (cfg!(windows) && c == '\\');
     match !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
         true => text,
+        // There no name has a double quote in it.
+        false if cfg!(windows) => format!("\"{text}\""),
         false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
@@ -77,10 +77,8 @@ pub(super) fn is_known_generator(build: &Path, generator: &str) -> Result<(), Er
 
 /// Whether the directory is the one that CMake has generated. `known` is what CMake calls it.
 pub(super) fn is_same_directory(build: &Path, known: &[u8]) -> Result<(), Error> {
-    let here = std::fs::metadata(build).map_err(|cause| reading(build, cause))?;
-    let there = std::fs::metadata(Path::new(std::ffi::OsStr::from_bytes(known)));
-    // By identity, so that links and mounts do not matter.
-    if there.is_ok_and(|there| (there.dev(), there.ino()) == (here.dev(), here.ino())) {
+    let here = identity(build).map_err(|cause| reading(build, cause))?;
+    if upcheck::os_path::path(known).and_then(|known| identity(&known)).is_ok_and(|there| there == here) {
         return Ok(());
     }
     let known = String::from_utf8_lossy(known);
@@ -91,14 +89,28 @@ pub(super) fn is_same_directory(build: &Path, known: &[u8]) -> Result<(), Error>
     )))
 }
 
+/// What two paths of one directory have in common, so that links and mounts do not matter.
+#[cfg(unix)]
+fn identity(directory: &Path) -> std::io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(directory).map(|found| (found.dev(), found.ino()))
+}
+
+/// What two paths of one directory have in common, so that links do not matter, nor in which case letters are written.
+#[cfg(not(unix))]
+fn identity(directory: &Path) -> std::io::Result<std::path::PathBuf> {
+    std::fs::canonicalize(directory)
+}
+
 /// Whether CMake generated nothing after the reply: a CMake that was interrupted has written some of its files, but no
 /// reply yet. `TargetDirectories.txt` is written each time, before the index.
 pub(super) fn is_current(build: &Path, index: &str) -> Result<(), Error> {
-    let index = build.join(".cmake/api/v1/reply").join(index);
-    let generated = build.join("CMakeFiles/TargetDirectories.txt");
+    let index_path = build.join(".cmake/api/v1/reply").join(index);
+    let generated_path = build.join("CMakeFiles/TargetDirectories.txt");
     // One that is gone by now has been replaced by a newer one.
-    let (Some(index), Some(generated)) = (look(&index)?, look(&generated)?) else { return Ok(()) };
-    if changed(&generated) <= changed(&index) {
+    let (Some(index), Some(generated)) = (look(&index_path)?, look(&generated_path)?) else { return Ok(()) };
+    let changed = |file: &Metadata, path| file.modified().map_err(|cause| reading(path, cause));
+    if changed(&generated, &generated_path)? <= changed(&index, &index_path)? {
         return Ok(());
     }
     Err(Error::Unusable(format!(
@@ -106,10 +118,6 @@ pub(super) fn is_current(build: &Path, index: &str) -> Result<(), Error> {
         build.display(),
         run_cmake(build)
     )))
-}
-
-fn changed(file: &Metadata) -> (i64, i64) {
-    (file.mtime(), file.mtime_nsec())
 }
 
 fn look(path: &Path) -> Result<Option<Metadata>, Error> {
@@ -121,5 +129,5 @@ fn look(path: &Path) -> Result<Option<Metadata>, Error> {
 }
 
 fn reading(path: &Path, cause: std::io::Error) -> Error {
-    Error::Io { operation: "looking at", path: path.as_os_str().as_bytes().to_vec(), cause }
+    Error::Io { operation: "looking at", path: upcheck::os_path::bytes(path).to_vec(), cause }
 }
