@@ -62,6 +62,8 @@ pub struct MemoryDisk {
     entries_per_call: usize,
     /// Whether names that differ in the case of ASCII letters only are the same.
     folds: bool,
+    /// Whether listings do not know that.
+    is_case_doubtful: bool,
     /// What listings tell of files, whatever becomes of these.
     entries: BTreeMap<Vec<u8>, Meta>,
     /// What is done about that.
@@ -93,6 +95,7 @@ impl Default for MemoryDisk {
             has_real_ctimes: false,
             entries_per_call: 100,
             folds: false,
+            is_case_doubtful: false,
             entries: BTreeMap::new(),
             confirm: Confirm::Nothing,
             changes: 0,
@@ -152,6 +155,12 @@ impl MemoryDisk {
     pub fn ignore_case(&mut self) {
         self.settle();
         self.folds = true;
+    }
+
+    /// From now on listings do not know whether case matters.
+    pub fn doubt_case(&mut self) {
+        self.settle();
+        self.is_case_doubtful = true;
     }
 
     /// From now on listings tell of a file as it is now, whatever becomes of it, as NTFS does while a file that is open is
@@ -553,7 +562,11 @@ impl Lister for MemoryLister<'_> {
     type Unit = u8;
 
     fn folding(&self) -> Folding {
-        if self.disk.folds { Folding::Case } else { Folding::None }
+        if self.disk.folds || self.disk.is_case_doubtful { Folding::Case } else { Folding::None }
+    }
+
+    fn is_folding_certain(&self) -> bool {
+        !self.disk.is_case_doubtful
     }
 
     fn spell(name: &[u8]) -> Option<impl Iterator<Item = u8>> {

@@ -17,6 +17,11 @@ pub(super) trait Lister {
     /// Which names mean the same file in this directory.
     fn folding(&self) -> Folding;
 
+    /// Whether that is certain. If not, names that were met in another case only are asked for alone.
+    fn is_folding_certain(&self) -> bool {
+        true
+    }
+
     /// A wanted name as listings spell it. `None` where no listing can answer for it.
     fn spell(name: &[u8]) -> Option<impl Iterator<Item = Self::Unit>>;
 
@@ -73,6 +78,9 @@ pub(super) fn answer<L: Lister>(
             wanted.forget();
             wanted.leave_off();
         }
+    }
+    if !lister.is_folding_certain() {
+        wanted.doubt_case();
     }
     let mut answers = wanted.answers();
     for (name, stat) in visit.names().zip(stats) {

@@ -139,6 +139,21 @@ fn names_are_met_in_any_case_where_the_directory_says_so() {
 }
 
 #[test]
+fn a_name_in_another_case_is_asked_for_where_nobody_knows_whether_case_matters() {
+    let wanted = [paths("d", 0..20), vec!["d/F7".to_owned(), "d/F99".to_owned()]].concat();
+    for folds in [false, true] {
+        let mut disk = disk_with(&paths("d", 0..20));
+        disk.doubt_case();
+        if folds {
+            disk.ignore_case();
+        }
+        let (found, counts) = listed(&disk, &wanted);
+        assert_eq!(found, alone(&disk, &wanted));
+        assert_eq!((found[20] == Stat::Missing, counts.stats), (!folds, 1));
+    }
+}
+
+#[test]
 fn of_two_names_that_differ_in_case_the_one_that_is_meant_answers() {
     let mut disk = disk_with(&paths("d", 0..20));
     disk.tick();

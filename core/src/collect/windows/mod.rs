@@ -166,6 +166,7 @@ impl WindowsDisk {
         let Scratch { buffer, wanted, units } = scratch;
         let mut lister = entries::Directory::new(self, visit.directory(), directory, buffer, units);
         if visit.how() == How::List {
+            lister.learn_case();
             list::answer(&mut lister, wanted, visit, stats, counts);
         } else {
             for (name, stat) in visit.names().zip(stats) {
