@@ -71,7 +71,7 @@ impl WindowsDisk {
         let path = std::path::absolute(base)?;
         let mut units = Vec::new();
         names::push_absolute(&path, &mut units);
-        let base = nt::open(None, &units, Purpose::List)?;
+        let base = nt::open(None, &units, Purpose::Base)?;
         if units.last() != Some(&u16::from(b'\\')) {
             units.push(u16::from(b'\\'));
         }

@@ -31,6 +31,8 @@ use windows_sys::w;
 pub(super) enum Purpose {
     /// To be asked what it is.
     Facts,
+    /// To be where other paths begin: it has to be a directory.
+    Base,
     /// To be listed: it has to be a directory.
     List,
     /// To be asked and to be read; of a directory, to be listed.
@@ -99,6 +101,7 @@ pub(super) fn open(
     };
     let (access, kind) = match purpose {
         Purpose::Facts => (FILE_READ_ATTRIBUTES, 0),
+        Purpose::Base => (FILE_READ_ATTRIBUTES, FILE_DIRECTORY_FILE),
         Purpose::List => (FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES, FILE_DIRECTORY_FILE),
         Purpose::Read => (FILE_GENERIC_READ, 0),
         Purpose::ReadFile => (FILE_GENERIC_READ, FILE_NON_DIRECTORY_FILE),
