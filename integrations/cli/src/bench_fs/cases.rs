@@ -2,6 +2,7 @@
 
 use super::measured::{Measured, Work};
 use super::sample::Sample;
+use super::server::Server;
 use std::time::{Duration, Instant};
 use upcheck::collect::Disk;
 use upcheck::{Costs, FileId, How, IoCounts, ListingCosts, Plan, Stat, Visit};
@@ -85,8 +86,14 @@ impl Cases {
 
     /// Does everything in each of `told` rounds, or in as many as a short while is enough for, each time beginning with
     /// something else. How many rounds there were.
-    pub(super) fn measure(&mut self, disk: &dyn Disk, sample: &Sample, told: Option<usize>) -> usize {
-        self.warm_up(disk, sample);
+    pub(super) fn measure(
+        &mut self,
+        disk: &dyn Disk,
+        sample: &Sample,
+        server: Option<Server>,
+        told: Option<usize>,
+    ) -> usize {
+        self.warm_up(disk, sample, server);
         let mut all: Vec<&mut Measured> = self.rates.iter_mut().map(|rate| &mut rate.measured).collect();
         for Choice { one_by_one, planned, with_threads, .. } in &mut self.choices {
             all.extend([one_by_one, planned, with_threads]);
@@ -109,7 +116,7 @@ impl Cases {
 
     /// Asks for everything once: what is in the caches for one has to be there for all. Where answers turn out to come
     /// from far away, what is to be one question after another really is.
-    fn warm_up(&mut self, disk: &dyn Disk, sample: &Sample) {
+    fn warm_up(&mut self, disk: &dyn Disk, sample: &Sample, server: Option<Server>) {
         let plan = Plan::with_costs(&sample.table, sample.files(), &BY_PATH);
         for visit in plan.visits() {
             let mut found = vec![Stat::Unknown; visit.len()];
@@ -121,6 +128,11 @@ impl Cases {
                 rate.measured.ask_singly();
             }
             self.choices.iter_mut().for_each(|choice| choice.one_by_one.ask_singly());
+            // What the system remembers it answers itself, and that tells little about who is far away.
+            let asked = server.map(|server| Measured::new(Work::Server(server)));
+            let (code, n) = ("stat-from-server", sample.n_names());
+            let at = self.rates.iter().position(|rate| rate.code.starts_with("missing")).unwrap_or(0);
+            self.rates.splice(at..at, asked.map(|measured| Rate { code, n, measured }));
         }
     }
 }

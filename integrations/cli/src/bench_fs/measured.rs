@@ -1,6 +1,7 @@
 //! Something that is done again and again, and what it took.
 
 use super::sample::Sample;
+use super::server::Server;
 use std::time::Instant;
 use upcheck::collect::{Disk, Listing, collect};
 use upcheck::{How, IoCounts, Plan, Stat, Visit};
@@ -24,6 +25,8 @@ pub(super) enum Work {
     List,
     /// Open and close each file.
     Open,
+    /// Ask for each file past what the system remembers of it.
+    Server(Server),
     /// Make visits one after another, those alone that ask this way if one is named.
     Visits(Plan, Option<How>),
     /// Ask for each file of a plan, visit by visit, by a question of its own.
@@ -50,6 +53,12 @@ impl Measured {
             Work::Open => time(|| {
                 for file in sample.files() {
                     drop(disk.open(sample.table.path(file)));
+                }
+            }),
+            Work::Server(server) => time(|| {
+                for file in sample.files() {
+                    // Whoever is gone has taken the time all the same.
+                    server.ask(sample.table.path(file));
                 }
             }),
             Work::Visits(plan, how) => all_visits(plan, visits, stats, |visit, found| {
@@ -94,7 +103,7 @@ impl Measured {
     pub(super) fn plan(&self) -> Option<&Plan> {
         match &self.work {
             Work::Visits(plan, _) | Work::Singly(plan) | Work::Collect(plan, _) => Some(plan),
-            Work::List | Work::Open => None,
+            Work::List | Work::Open | Work::Server(_) => None,
         }
     }
 

@@ -287,6 +287,7 @@ fn rate_words(code: &str) -> &'static str {
         "stat-by-path" => "stat by path",
         "stat-from-directory" => "stat from its directory",
         "stat-from-listing" => "stat from a listing",
+        "stat-from-server" => "stat that is not remembered",
         "missing-by-path" => "missing, by path",
         "missing-from-directory" => "missing, from its directory",
         _ => "open and close a file",
