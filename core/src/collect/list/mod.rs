@@ -1,9 +1,9 @@
 //! Listing: the names of a visit are answered from a listing of their directory, and alone where it does not tell.
 //!
-//! This is the same for all platforms; how a directory is listed is a [`Lister`]. A name that was not listed is missing, for
-//! free. Asked for alone are: names of which an entry does not tell what a question would (links, for instance); names
-//! that were not met before the visit's budget was used up or the listing failed; and all names of a directory that
-//! changed while it was listed, and changed again when it was listed once more.
+//! This is the same for all platforms; how a directory is listed is a [`Lister`]. A name that was not listed is
+//! missing, for free. Asked for alone are: names of which an entry does not tell what a question would (links, for
+//! instance); names that were not met before the visit's budget was used up or the listing failed; and all names of a
+//! directory that changed while it was listed, and changed again when it was listed once more.
 
 use super::listing::{Answer, Folding, Matcher, Unit};
 use crate::plan::Visit;

@@ -241,8 +241,8 @@ fn what_lies_beneath_a_directory_that_is_missing_is_missing_without_a_look() {
     assert_eq!(counts, IoCounts { directories: 1, opens: 1, ..IoCounts::default() });
 }
 
-/// What a listing of `entries` costs at most, where `wanted` names may be met or not, against the best that whoever knew
-/// the directory beforehand could do.
+/// What a listing of `entries` costs at most, where `wanted` names may be met or not, against the best that whoever
+/// knew the directory beforehand could do.
 #[test]
 fn a_listing_costs_never_more_than_twice_the_best() {
     let cost = |costs: &Costs, counts: IoCounts| {

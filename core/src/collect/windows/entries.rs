@@ -122,8 +122,8 @@ impl Lister for Directory<'_> {
     }
 }
 
-/// What an entry tells as a question would. Not of a link, which is followed; nor of a directory, of which the one above
-/// knows only how it looked some time ago.
+/// What an entry tells as a question would. Not of a link, which is followed; nor of a directory, of which the one
+/// above knows only how it looked some time ago.
 fn meta(entry: &windows::Entry<'_>, volume: u64) -> Option<Meta> {
     let is_file = entry.attributes & REPARSE_POINT == 0 && !entry.is_directory();
     let inode = u64::try_from(entry.file_id).ok()?;
