@@ -12,9 +12,9 @@ use upcheck::{Costs, FileTable, IoCounts, Meta, Plan, Snapshot, Stat};
 struct Dice(u64);
 
 impl Dice {
-    fn roll(&mut self, below: u64) -> u64 {
+    fn roll(&mut self, below: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % below
+        usize::try_from(self.0 >> 33).expect("31 bits") % below
     }
 }
 
@@ -22,7 +22,7 @@ fn write(base: &Path, path: &str, time: u64) {
     let path = base.join(path);
     fs::create_dir_all(path.parent().expect("it is beneath the base")).expect("directories can be made");
     let file = File::create(&path).expect("files can be made");
-    let ticks = Duration::new(1_500_000_000 + time, (time as u32 % 9_999_999) * 100);
+    let ticks = Duration::from_nanos(1_500_000_000_000_000_000 + time * 1_000_000_700);
     file.set_modified(SystemTime::UNIX_EPOCH + ticks).expect("times can be set");
 }
 
@@ -81,9 +81,9 @@ fn all_ways_of_asking_say_the_same_of_random_trees() {
         for n in 0..120 {
             let mut path = String::new();
             for _ in 0..dice.roll(4) {
-                path += ["a/", "b b/", "größe/", "D.d/", "$x;#/"][dice.roll(5) as usize];
+                path += ["a/", "b b/", "größe/", "D.d/", "$x;#/"][dice.roll(5)];
             }
-            path += &format!("{}{}", ["f", "F", ".f", "日本 ", "é"][dice.roll(5) as usize], dice.roll(30));
+            path += &format!("{}{}", ["f", "F", ".f", "日本 ", "é"][dice.roll(5)], dice.roll(30));
             if dice.roll(3) > 0 && !base.join(&path).exists() && !paths.contains(&path.to_lowercase()) {
                 write(base, &path, n * 1_000_003 + seed);
             }

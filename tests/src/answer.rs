@@ -450,7 +450,8 @@ pub fn agree(ours: &Answer, theirs: &Answer) -> bool {
 /// Whether upcheck's error says what ninja's says, apart from what upcheck adds and from what is up to chance.
 #[must_use]
 pub fn says_the_same(ours: &str, theirs: &str) -> bool {
-    let mut core = theirs.trim_end_matches('.');
+    // On Windows what the system says ends in a line's end.
+    let mut core = theirs.trim_end_matches(['.', '\r']);
     // What fails first while things are being run is up to the order in which they are.
     if let Some(at) = core.find("build stopped: ").filter(|_| ours.contains("build stopped: ")) {
         core = &core[..at];

@@ -97,11 +97,15 @@ fn count() {
 /// When it cannot be started.
 #[must_use]
 pub fn run(ninja: &Path, directory: &Path, question: &Question, options: &[&str]) -> Outcome {
-    // A damaged deps log can make ninja ask for 16 GiB; it shall die of that, and not the machine.
-    let mut command = Command::new("sh");
-    command
-        .args([OsStr::new("-c"), OsStr::new("ulimit -v 4000000; exec \"$@\""), OsStr::new("ninja")])
-        .arg(ninja);
+    let mut command;
+    if cfg!(windows) {
+        command = Command::new(ninja);
+    } else {
+        // A damaged deps log can make ninja ask for 16 GiB; it shall die of that, and not the machine.
+        command = Command::new("sh");
+        let limited = "ulimit -v 4000000; exec \"$@\"";
+        command.args([OsStr::new("-c"), OsStr::new(limited), OsStr::new("ninja")]).arg(ninja);
+    }
     command.current_dir(directory).args(options).env_remove("NINJA_STATUS").env("LC_ALL", "C");
     if let Some(file) = &question.file {
         command.args(["-f", file]);

@@ -199,7 +199,70 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use crate::files::FileTable;
-    use crate::plan::Costs;
+    use crate::plan::{Costs, Visit};
+
+    /// A disk whose answers all come from far away. It answers none before so many threads have asked; when all chunks
+    /// have been asked for, it answers nevertheless.
+    struct FarDisk {
+        awaited: usize,
+        asking: Mutex<(usize, usize)>,
+        news: std::sync::Condvar,
+    }
+
+    impl Disk for FarDisk {
+        fn visit(&self, _: Visit<'_>, stats: &mut [Stat], _: &mut IoCounts) -> bool {
+            stats.fill(Stat::Missing);
+            true
+        }
+
+        fn visit_and_tell(
+            &self,
+            visit: Visit<'_>,
+            stats: &mut [Stat],
+            counts: &mut IoCounts,
+            slow: &mut dyn FnMut(Duration),
+        ) -> bool {
+            slow(Duration::from_millis(1));
+            let mut asking = lock(&self.asking);
+            asking.0 += 1;
+            asking.1 = asking.1.max(asking.0);
+            self.news.notify_all();
+            while asking.1 < self.awaited {
+                asking = self.news.wait(asking).unwrap_or_else(PoisonError::into_inner);
+            }
+            asking.0 -= 1;
+            drop(asking);
+            self.visit(visit, stats, counts)
+        }
+
+        fn read_stamped(&self, _: &[u8]) -> std::io::Result<(Vec<u8>, crate::snapshot::Meta)> {
+            Err(std::io::ErrorKind::NotFound.into())
+        }
+    }
+
+    /// How many threads were seen to ask at once.
+    fn at_once(awaited: usize, directories: usize, files: usize, threads: usize) -> usize {
+        let mut table = FileTable::default();
+        let paths = (0..directories * files).map(|n| format!("d{}/f{n}", n % directories));
+        let ids: Vec<_> = paths.map(|path| table.intern(path.as_bytes())).collect();
+        let disk = FarDisk { awaited, asking: Mutex::default(), news: std::sync::Condvar::new() };
+        let _ = collect(&disk, &Plan::new(&table, ids), threads);
+        lock(&disk.asking).1
+    }
+
+    #[test]
+    fn for_what_is_far_away_thirty_two_threads_wait_at_once() {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let at_once = at_once(MOST_FAR, 200, 100, 0);
+        assert!((MOST_FAR..=MOST_FAR.max(cores)).contains(&at_once), "{at_once}");
+    }
+
+    #[test]
+    fn no_more_threads_wait_than_were_asked_for_or_have_something_to_do() {
+        assert_eq!(at_once(3, 200, 100, 3), 3);
+        assert_eq!(at_once(1, 200, 100, 1), 1);
+        assert_eq!(at_once(1, 1, 3, 0), 1);
+    }
 
     #[test]
     fn chunks_cover_all_visits_in_order() {

@@ -206,11 +206,16 @@ impl<'a> Decision<'a> {
                 // A file that nobody asked for must not pass for one that is there.
                 Stat::Unknown | Stat::Missing => (F_MISSING, 0),
                 Stat::Unreadable(_) => (F_UNREADABLE, 0),
+                Stat::Present(meta)
+                    if cfg!(windows) && self.mode == Mode::AsNinja && meta.mtime == NINJAS_ZERO =>
+                {
+                    (F_MISSING, 0)
+                }
                 Stat::Present(meta) => (0, counted(meta.mtime)),
             };
             self.times[file.index()] = time;
             // Sources need no visit; what ninja would stop at is dealt with when it is met.
-            let stops = self.mode == Mode::AsNinja && (bits & F_UNREADABLE != 0 || time == -1);
+            let stops = self.mode == Mode::AsNinja && (bits & F_UNREADABLE != 0 || time == SILENT);
             let settled = if stops || self.producer(file).is_some() {
                 0
             } else if bits & (F_MISSING | F_UNREADABLE) != 0 {
@@ -331,7 +336,13 @@ impl<'a> Decision<'a> {
 }
 
 /// The time of a file as the rule counts it: the whole first second of 1970 is one nanosecond into it,
-/// because ninja keeps 0 for "missing".
+/// because ninja keeps 0 for "missing". On Windows it takes no such care.
 fn counted(mtime: Mtime) -> Mtime {
-    if (0..1_000_000_000).contains(&mtime) { 1 } else { mtime }
+    if cfg!(unix) && (0..1_000_000_000).contains(&mtime) { 1 } else { mtime }
 }
+
+/// The time that ninja takes for an error which it says nothing about: its -1.
+const SILENT: Mtime = if cfg!(windows) { NINJAS_ZERO - 100 } else { -1 };
+
+/// What ninja on Windows counts from, which it takes for the time of a missing file.
+const NINJAS_ZERO: Mtime = 978_296_800_000_000_000;

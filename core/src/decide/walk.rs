@@ -107,7 +107,7 @@ impl Decision<'_> {
         }
         match self.snapshot.stat(file) {
             Stat::Unreadable(errno) => Err(Stop::Unreadable { path: file, errno }),
-            Stat::Present(meta) if meta.mtime == -1 => Err(Stop::Silent),
+            Stat::Present(meta) if meta.mtime == super::SILENT => Err(Stop::Silent),
             _ => Ok(()),
         }
     }

@@ -208,7 +208,8 @@ impl<'a> Look<'a> {
     fn read_depfile(&mut self, target: TargetId, path: &[u8]) -> (Deps, Stamp) {
         match self.context.disk.read_stamped(path) {
             Ok((bytes, stamp)) => (self.parse_depfile(target, path, &bytes), Stamp::of(stamp)),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
+            // On Windows whatever keeps ninja from opening a depfile counts as its absence.
+            Err(error) if error.kind() == ErrorKind::NotFound || cfg!(windows) => {
                 (Deps::Unknown(Unknown::NoDepfile { depfile: path.into() }), Stamp::MISSING)
             }
             Err(error) => {

@@ -70,9 +70,11 @@ fn words(line: &str) -> Result<Vec<Word>, String> {
             rest = &rest[sign.map_or(1, str::len)..];
             continue;
         }
+        // What ninja puts quotes around there, it puts double ones around: within a word others mean themselves.
+        let is_quote = first == '"' || (first == '\'' && text.is_none());
         let text = text.get_or_insert_default();
         rest = &rest[first.len_utf8()..];
-        if first == '\'' || first == '"' {
+        if is_quote {
             let (quoted, after) = rest.split_once(first).ok_or("a quote that does not end")?;
             text.push_str(quoted);
             rest = after;
@@ -195,6 +197,7 @@ mod tests {
                 text("g")
             ])
         );
+        assert_eq!(words("touch it's"), Ok(vec![text("touch"), text("it's")]));
         assert!(words("echo 'a").is_err());
     }
 

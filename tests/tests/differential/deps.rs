@@ -6,6 +6,9 @@ use crate::{
 use upcheck_tests::answer::{Question, build, compare};
 use upcheck_tests::space::TICK;
 
+/// How many of the lengths of a log are tried: under Wine it takes ten times as long to start a program.
+const STEP: usize = if cfg!(windows) { 13 } else { 1 };
+
 const DEPFILE: &str =
     "rule cc\n  command = cp in.d $out.d; cat $in > $out\n  depfile = $out.d\nbuild out: cc in\n";
 
@@ -66,7 +69,11 @@ fn a_directory_in_place_of_a_depfile_is_an_error() {
         build(&space, version, &Question::default());
         space.remove("out.d");
         std::fs::create_dir(space.path().join("out.d")).expect("a directory");
-        same_error(&space, version, &Question::default());
+        compare(&space, version, &Question::default());
+        // On Windows it counts as missing, which is no error.
+        if cfg!(unix) {
+            same_error(&space, version, &Question::default());
+        }
     }
 }
 
@@ -147,7 +154,7 @@ fn a_deps_log_cut_off_anywhere_is_believed_up_to_there() {
         let space = space(&with_header(text));
         build(&space, version, &Question::default());
         let whole = space.read(".ninja_deps");
-        for length in 0..whole.len() {
+        for length in (0..whole.len()).step_by(STEP) {
             space.write(".ninja_deps", &whole[..length]);
             compare(&space, version, &Question::default());
         }
@@ -161,7 +168,7 @@ fn a_build_log_cut_off_anywhere_is_believed_up_to_there() {
         let space = space(&[("build.ninja", &text), ("in", "")]);
         build(&space, version, &Question::default());
         let whole = space.read(".ninja_log");
-        for length in 0..whole.len() {
+        for length in (0..whole.len()).step_by(STEP) {
             space.write(".ninja_log", &whole[..length]);
             compare(&space, version, &Question::default());
         }

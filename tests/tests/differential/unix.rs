@@ -1,6 +1,6 @@
 //! What only Unix has: links that lead nowhere or in circles, and times that ninja counts from 1970.
 
-use crate::{after_build, manifest, run, same_error, space, versions};
+use crate::{after_build, manifest, run, same_error, same_errors, space, versions};
 use upcheck_tests::answer::{Question, build, compare, exact, look_past};
 use upcheck_tests::space::TICK;
 
@@ -77,4 +77,19 @@ fn paths_that_cannot_be_looked_at_stop_ninja_only() {
         same_error(&space, version, &Question::default());
         assert_eq!(look_past(&space, version, &Question::default()), run(&["", "touch a"]));
     }
+}
+
+// On Windows it is whole paths that are too long, if at all: that is up to a setting of the system.
+#[test]
+fn names_that_are_too_long_are_errors() {
+    let long = "x".repeat(300);
+    same_errors(&[("build.ninja", &manifest(&format!("build a: touch {long}\n")))]);
+    same_errors(&[("build.ninja", &manifest(&format!("build {long}: touch\n")))]);
+}
+
+// Wine says of it that the name is not valid, where Windows says that there is no such directory.
+#[test]
+fn a_file_where_a_directory_is_expected_is_a_missing_file() {
+    let text = manifest("build out: touch | in/below\n");
+    same_errors(&[("build.ninja", &text), ("in", "")]);
 }
