@@ -106,9 +106,9 @@ impl Disk for UnixDisk {
         counts.opens += 1;
         match open_directory(self.base.as_fd(), visit.to_open()) {
             #[cfg(target_vendor = "apple")]
-            Ok(open) if visit.how() == How::List => {
-                super::macos::answer(&super::macos::Darwin, open.as_fd(), visit, stats, counts);
-            }
+            Ok(open)
+                if visit.how() == How::List
+                    && super::macos::answer(&super::macos::Darwin, open.as_fd(), visit, stats, counts) => {}
             Ok(open) => self.look_up_all(open.as_fd(), visit, stats, counts, slow),
             Err(Errno::NOENT | Errno::NOTDIR) => {
                 stats.fill(Stat::Missing);

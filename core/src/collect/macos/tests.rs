@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 /// Lists what is there, in the form of macOS.
 struct Fake {
+    is_authority: bool,
     has_case: Option<bool>,
     /// So many bytes a buffer has at most.
     capacity: usize,
@@ -43,6 +44,7 @@ struct Attributes {
 impl Default for Fake {
     fn default() -> Self {
         Self {
+            is_authority: true,
             has_case: Some(true),
             capacity: usize::MAX,
             left: RefCell::default(),
@@ -71,6 +73,10 @@ impl Kernel for Fake {
             left.pop();
         }
         if count == 0 && !left.is_empty() { Err(Errno::RANGE) } else { Ok(count) }
+    }
+
+    fn is_authority(&self, _: BorrowedFd<'_>) -> bool {
+        self.is_authority
     }
 
     fn has_case(&self, _: BorrowedFd<'_>) -> Option<bool> {
@@ -173,7 +179,7 @@ fn listed(kernel: &Fake, directory: &Path, names: &[&str], costs: &Costs) -> (Ve
     let open = File::open(directory).expect("a directory");
     let mut stats = vec![Stat::Unknown; names.len()];
     let mut counts = IoCounts::default();
-    answer(kernel, open.as_fd(), plan.visit(0), &mut stats, &mut counts);
+    assert_eq!(answer(kernel, open.as_fd(), plan.visit(0), &mut stats, &mut counts), kernel.is_authority);
     (stats, counts)
 }
 
@@ -208,6 +214,15 @@ fn files_and_what_is_missing_come_from_the_listing_alone() {
     assert_eq!(found, alone(directory.path(), &names));
     let expected = IoCounts { listings: 1, buffers: 2, entries: 4, ..IoCounts::default() };
     assert_eq!(counts, expected, "one call for all, and one that learns that there is no more");
+}
+
+#[test]
+fn what_may_be_older_than_the_files_is_not_listed() {
+    let directory = files(&["a"]);
+    let kernel = Fake { is_authority: false, ..Fake::default() };
+    let (found, counts) = listed(&kernel, directory.path(), &["a", "b"], &LIST);
+    assert_eq!((found, counts), (vec![Stat::Unknown; 2], IoCounts::default()));
+    assert_eq!(kernel.calls.get(), 0);
 }
 
 #[test]
