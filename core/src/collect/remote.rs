@@ -247,7 +247,8 @@ impl Remotes {
     }
 }
 
-/// Lists a directory until it has told of all wanted names, but for no longer than it may take.
+/// Lists a directory until it has told of all wanted names, but for no longer than it may take, and with no more calls
+/// than there are names: each of them is a request, too.
 fn list<'a>(
     directory: &OwnedFd,
     wanted: impl Iterator<Item = &'a [u8]>,
@@ -260,7 +261,11 @@ fn list<'a>(
     let mut matcher = Matcher::default();
     // Whatever the server folds: a name that could be another's is asked for alone.
     matcher.clear(Folding::Case);
-    wanted.for_each(|name| matcher.want(name.iter().copied()));
+    let (mut n_wanted, mut n_calls) = (0, 0);
+    for name in wanted {
+        matcher.want(name.iter().copied());
+        n_wanted += 1;
+    }
     counts.listings += 1;
     let mut buffer = Vec::with_capacity(NAMES);
     let mut entries = RawDir::new(directory, buffer.spare_capacity_mut());
@@ -271,7 +276,8 @@ fn list<'a>(
             break true;
         }
         if let Some(name) = last.take_if(|_| is_new) {
-            if began.elapsed() > allowed {
+            n_calls += 1;
+            if began.elapsed() > allowed || n_calls >= n_wanted {
                 break false;
             }
             // Who asks for a name that was listed gets attributes with the next names, too, from FUSE.

@@ -69,11 +69,12 @@ fn one_large_directory_is_asked_for_by_many_threads_too() {
         look(&unix(mount.path()), &others, 1);
         let disk = unix(mount.path());
         mount.take_counts();
-        mount.hold(40, 32);
+        // A thread that found nothing to take may not have ended yet, and has its share.
+        mount.hold(40, 16);
         let found = look(&disk, &files, 0);
         drop(disk);
         let counts = mount.take_counts();
-        assert_eq!(counts.at_once, 32, "{is_there}: {counts:?}");
+        assert!((16..=32).contains(&counts.at_once), "{is_there}: {counts:?}");
         assert_eq!(found.counts().stats, 2_000);
         agree(&mount, &files, &found);
     }
@@ -158,7 +159,7 @@ fn few_names_in_a_large_directory_are_asked_for_alone() {
     for n in 0..60_000 {
         tree.write(format!("large/file{n}"), b"", n);
     }
-    for (wanted, most) in [(3, 0), (6, 0), (12, 40)] {
+    for (wanted, most) in [(3, 0), (6, 0), (12, 12)] {
         let Some(mount) = Mount::new(tree.clone(), Habits::default()) else { return };
         let paths: Vec<_> = (0..wanted).map(|n| format!("large/file{}", n * 5000).into_bytes()).collect();
         let files = table(&paths);
