@@ -76,7 +76,7 @@ fn a_target_is_made_once_and_again_when_its_content_changes() {
     let space = Space::new();
     space.write_at("src/in.txt", "one", OLD);
     let made = |expected: &str| {
-        let args = ["run", "-i", "src\\*.txt", "-i", "src/in.txt", "-o", "dir\\out.txt", "--"];
+        let args = ["run", "-i", "src/*.txt", "-i", "src\\in.txt", "-o", "dir\\out.txt", "--"];
         let (status, stdout, stderr) = upcheck(
             &space,
             &[&args[..], &["cmd", "/c", "echo made& copy src\\in.txt dir\\out.txt"]].concat(),
@@ -120,7 +120,7 @@ fn a_graph_may_have_backslashes() {
     space.write_at("obj/a.o", "", OLD + TICK);
     let graph = r#"{"version": 1, "targets": [{"outputs": ["obj\\a.o"], "inputs": ["src\\a.c"]}]}"#;
     space.write_at("graph.json", graph, OLD);
-    let args = ["--from", "graph", "--file", "graph.json", "--policy", "newer"];
+    let args = ["--from", "graph", "-f", "graph.json", "--policy", "newer"];
     answer(&space, &args, 0);
     space.set_mtime("src/a.c", OLD + 2 * TICK);
     let text = answer(&space, &args, 1);
