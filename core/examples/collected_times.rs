@@ -1,6 +1,6 @@
 //! Prints how all files in a directory look to a collection, a line for each: its time in nanoseconds since 1970, its
-//! size, its name. Which files these are is read from standard input; with `alone` nothing is listed. Tests compare what
-//! one platform sees with what another one has written.
+//! size, its name. Which files these are is read from standard input; with `alone` nothing is listed. Tests compare
+//! what one platform sees with what another one has written.
 
 use std::io::{Read, Write};
 use upcheck::collect::{collect, os_disk};

@@ -177,8 +177,8 @@ fn a_directory_costs_a_call_for_each_64_kib_of_entries_and_none_for_a_name() {
     }
     let paths: Vec<String> = (1_000..3_000).map(|n| format!("file{n:04}.h")).collect();
     let counts = compare(base, &paths);
-    // An entry is 104 bytes and a name of 26, so that 64 KiB hold 481 with what fills them up to 8 bytes; four calls get
-    // all, and the fifth learns that there is no more. Wine leaves more room, and needs one or two more.
+    // An entry is 104 bytes and a name of 26, so that 64 KiB hold 481 with what fills them up to 8 bytes; four calls
+    // get all, and the fifth learns that there is no more. Wine leaves more room, and needs one or two more.
     assert!((5..=7).contains(&counts.buffers), "{counts:?}");
     let expected = IoCounts {
         directories: 1,

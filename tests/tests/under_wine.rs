@@ -1,5 +1,5 @@
-//! What a Windows program sees of files that were written here. It takes a standard library for Windows and Wine, which
-//! are installed on first use, and so it is only run if asked for.
+//! What a Windows program sees of files that were written here. It takes a standard library for Windows and Wine,
+//! which are installed on first use, and so it is only run if asked for.
 
 use std::fs::File;
 use std::io::Write;
@@ -78,8 +78,8 @@ fn times_are_those_of_the_files_to_100_nanoseconds() {
         assert_eq!(*line, format!("{} {size} {name}", time.div_euclid(100) * 100));
     }
     assert_eq!(lines[10_000..10_002], ["Missing - one/none.cpp", "Missing - none/at/all.h"]);
-    // A thousand directories with one file each are not listed; 98 are. The file of the year 2200 is asked itself: what is
-    // so new may be open still.
+    // A thousand directories with one file each are not listed; 98 are. The file of the year 2200 is asked itself:
+    // what is so new may be open still.
     let counts = &lines[10_002];
     assert!(counts.contains("listings: 98,") && counts.contains("entries: 9000,"), "{counts}");
     assert!(counts.contains("stats: 1002,") && counts.contains("confirmed: 1 "), "{counts}");

@@ -32,7 +32,10 @@ pub(crate) fn explain(
     }
     let costs = platform.costs();
     let wanted = files.ids().filter(|&file: &FileId| snapshot.stat(file) != Stat::Unknown);
-    let plan = Plan::with_costs(files, wanted, &costs);
+    let mut plan = Plan::with_costs(files, wanted, &costs);
+    if common.confirm_all {
+        plan = plan.part(|_| true);
+    }
     print(common, |out| {
         headline(out, &plan)?;
         table(out, &plan, &costs)?;

@@ -5,7 +5,8 @@ use upcheck::{Costs, Decision, Graph, History, How, Mode, Plan, Record, Snapshot
 
 const SECOND: i64 = 1_000_000_000;
 
-/// `main` is made of forty headers in `h`. All is from the 1000th second, the output from the 2000th; it is the 3000th now.
+/// `main` is made of forty headers in `h`. All is from the 1000th second, the output from the 2000th; it is the
+/// 3000th now.
 struct Build {
     graph: Graph,
     history: History,

@@ -72,7 +72,9 @@ mod far {
             args.latency,
             args.rounds
         );
-        for (plus, name) in [(Plus::Sometimes, "names come with attributes"), (Plus::Never, "names come alone")] {
+        for (plus, name) in
+            [(Plus::Sometimes, "names come with attributes"), (Plus::Never, "names come alone")]
+        {
             let habits = Habits { latency: Duration::from_micros(args.latency), plus, ..Habits::default() };
             let mut results = vec![Vec::new(); CONTENDERS.len()];
             for _ in 0..args.rounds {
