@@ -66,8 +66,8 @@ impl Meta {
     }
 }
 
-/// Which fields of a [`Meta`] say something. The others are 0, and 0 in one that is says nothing either: a file system may
-/// have less than its platform. Time and size are always known.
+/// Which fields of a [`Meta`] say something. The others are 0, and 0 in one that is says nothing either: a file
+/// system may have less than its platform. Time and size are always known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fields {
     /// Whether `ctime` is known.

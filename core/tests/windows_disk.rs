@@ -12,9 +12,9 @@ use upcheck::{Costs, FileTable, IoCounts, Meta, Plan, Snapshot, Stat};
 struct Dice(u64);
 
 impl Dice {
-    fn roll(&mut self, below: u64) -> u64 {
+    fn roll(&mut self, below: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % below
+        usize::try_from(self.0 >> 33).expect("31 bits") % below
     }
 }
 
@@ -22,7 +22,7 @@ fn write(base: &Path, path: &str, time: u64) {
     let path = base.join(path);
     fs::create_dir_all(path.parent().expect("it is beneath the base")).expect("directories can be made");
     let file = File::create(&path).expect("files can be made");
-    let ticks = Duration::new(1_500_000_000 + time, (time as u32 % 9_999_999) * 100);
+    let ticks = Duration::from_nanos(1_500_000_000_000_000_000 + time * 1_000_000_700);
     file.set_modified(SystemTime::UNIX_EPOCH + ticks).expect("times can be set");
 }
 
@@ -81,9 +81,9 @@ fn all_ways_of_asking_say_the_same_of_random_trees() {
         for n in 0..120 {
             let mut path = String::new();
             for _ in 0..dice.roll(4) {
-                path += ["a/", "b b/", "größe/", "D.d/", "$x;#/"][dice.roll(5) as usize];
+                path += ["a/", "b b/", "größe/", "D.d/", "$x;#/"][dice.roll(5)];
             }
-            path += &format!("{}{}", ["f", "F", ".f", "日本 ", "é"][dice.roll(5) as usize], dice.roll(30));
+            path += &format!("{}{}", ["f", "F", ".f", "日本 ", "é"][dice.roll(5)], dice.roll(30));
             if dice.roll(3) > 0 && !base.join(&path).exists() && !paths.contains(&path.to_lowercase()) {
                 write(base, &path, n * 1_000_003 + seed);
             }
@@ -177,8 +177,8 @@ fn a_directory_costs_a_call_for_each_64_kib_of_entries_and_none_for_a_name() {
     }
     let paths: Vec<String> = (1_000..3_000).map(|n| format!("file{n:04}.h")).collect();
     let counts = compare(base, &paths);
-    // An entry is 104 bytes and a name of 26, so that 64 KiB hold 481 with what fills them up to 8 bytes; four calls get
-    // all, and the fifth learns that there is no more. Wine leaves more room, and needs one or two more.
+    // An entry is 104 bytes and a name of 26, so that 64 KiB hold 481 with what fills them up to 8 bytes; four calls
+    // get all, and the fifth learns that there is no more. Wine leaves more room, and needs one or two more.
     assert!((5..=7).contains(&counts.buffers), "{counts:?}");
     let expected = IoCounts {
         directories: 1,

@@ -15,14 +15,15 @@ use std::ops::Range;
 use std::time::Duration;
 
 /// Makes the visits of a chunk, and puts what is known into `stats`. `watch` is called after each visit, and with the
-/// time that an answer takes where the disk says that it comes from far away.
+/// time that an answer takes where the disk says that it comes from far away: then it says how many threads the visit may
+/// have beside this one.
 pub(super) fn visit_all(
     disk: &dyn Disk,
     plan: &Plan,
     visits: Range<usize>,
     mut stats: &mut [Stat],
     counts: &mut IoCounts,
-    watch: &mut dyn FnMut(Option<Duration>),
+    watch: &mut dyn FnMut(Option<Duration>) -> usize,
 ) {
     let before = visits.start.checked_sub(1).map(|at| plan.visit(at).directory());
     let mut missing: Option<&[u8]> = None;

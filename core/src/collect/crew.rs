@@ -5,7 +5,6 @@ use crate::plan::Plan;
 use crate::snapshot::{IoCounts, Stat};
 use crate::threads::join_all;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -47,7 +46,7 @@ pub(super) fn collect(disk: &dyn Disk, plan: &Plan, threads: usize) -> (Vec<Stat
         plan,
         queue: Mutex::new(Queue { plan, share, next: 0, rest: &mut found }),
         counts: Mutex::default(),
-        started: AtomicUsize::new(1),
+        there: Mutex::new(There { workers: 1, lent: 0 }),
         cores,
         most,
     };
@@ -65,12 +64,19 @@ struct Crew<'a> {
     plan: &'a Plan,
     queue: Mutex<Queue<'a>>,
     counts: Mutex<IoCounts>,
-    /// How many threads there are, with the first one.
-    started: AtomicUsize,
+    there: Mutex<There>,
     /// How many there are for a disk that is not slow.
     cores: usize,
     /// How many there may be, whatever the disk.
     most: usize,
+}
+
+/// How many threads there are.
+struct There {
+    /// Those that take chunks, with the first one.
+    workers: usize,
+    /// Those that visits may have beside them.
+    lent: usize,
 }
 
 impl Crew<'_> {
@@ -86,50 +92,77 @@ impl Crew<'_> {
             let Some(Chunk { visits, cost, stats }) = next else { break };
             let patience = Duration::from_nanos(cost) * SLOW;
             let mut since = Instant::now();
-            chunk::visit_all(self.disk, self.plan, visits, stats, &mut counts, &mut |took| match took {
-                Some(took) => self.start_far(scope, took, &mut started),
-                None if since.elapsed() > patience => {
+            let mut borrowed = 0;
+            chunk::visit_all(self.disk, self.plan, visits, stats, &mut counts, &mut |took| {
+                if let Some(took) = took {
+                    borrowed += self.start_far(scope, took, &mut started);
+                    return borrowed;
+                }
+                lock(&self.there).lent -= std::mem::take(&mut borrowed);
+                if since.elapsed() > patience {
                     started.extend(self.start_one(scope, MOST.max(self.cores)));
                     since = Instant::now();
                 }
-                None => {}
+                0
             });
         }
         lock(&self.counts).add(counts);
+        lock(&self.there).workers -= 1;
         join_all(started);
     }
 
-    /// Starts as many threads as are of use where an answer takes so long, as far as there is work for them.
+    /// Starts as many threads as are of use where an answer takes so long, as far as there are chunks for them. Of what is
+    /// left, whoever works on a chunk already may have an equal share: so many threads more.
     fn start_far<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         took: Duration,
         started: &mut Vec<ScopedJoinHandle<'scope, ()>>,
-    ) {
+    ) -> usize {
         let of_use = usize::try_from(took.as_nanos() / WAIT_PER_THREAD.as_nanos()).unwrap_or(MOST_FAR);
-        let of_use = of_use.min(MOST_FAR).max(self.cores);
-        let missing = of_use.saturating_sub(self.started.load(Ordering::Relaxed));
+        let of_use = of_use.min(MOST_FAR).max(self.cores).min(self.most);
+        let missing = {
+            let there = lock(&self.there);
+            of_use.saturating_sub(there.workers + there.lent)
+        };
         if missing == 0 {
-            return;
+            return 0;
         }
-        let n_left = lock(&self.queue).chunks_left(missing);
-        for _ in 0..n_left {
+        let n_chunks = lock(&self.queue).chunks_left(missing);
+        for _ in 0..n_chunks {
             match self.start_one(scope, of_use) {
                 Some(thread) => started.push(thread),
                 None => break,
             }
         }
+        let mut there = lock(&self.there);
+        let share = of_use.saturating_sub(there.workers) / there.workers.max(1);
+        let share = share.min(of_use.saturating_sub(there.workers + there.lent));
+        there.lent += share;
+        share
     }
 
-    /// Starts another thread, if there are fewer than `most`. Where the system refuses, those that are there do the work.
+    /// Starts another thread, if there are fewer than `most` and there is something left to take. Where the system refuses, those that are there do the work.
     fn start_one<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         most: usize,
     ) -> Option<ScopedJoinHandle<'scope, ()>> {
-        let one_more = |started| (started < most.min(self.most)).then_some(started + 1);
-        self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).ok()?;
-        thread::Builder::new().spawn_scoped(scope, move || self.work(scope, Vec::new())).ok()
+        if lock(&self.queue).is_empty() {
+            return None;
+        }
+        {
+            let mut there = lock(&self.there);
+            if there.workers + there.lent >= most.min(self.most) {
+                return None;
+            }
+            there.workers += 1;
+        }
+        let thread = thread::Builder::new().spawn_scoped(scope, move || self.work(scope, Vec::new())).ok();
+        if thread.is_none() {
+            lock(&self.there).workers -= 1;
+        }
+        thread
     }
 }
 
@@ -150,6 +183,10 @@ struct Chunk<'a> {
 }
 
 impl<'a> Queue<'a> {
+    fn is_empty(&self) -> bool {
+        self.next == self.plan.n_visits()
+    }
+
     /// About how many chunks there will be, as far as anybody wants to know.
     fn chunks_left(&self, at_most: usize) -> usize {
         let (mut n_chunks, mut cost) = (0, 0);
@@ -199,7 +236,70 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use crate::files::FileTable;
-    use crate::plan::Costs;
+    use crate::plan::{Costs, Visit};
+
+    /// A disk whose answers all come from far away. It answers none before so many threads have asked; when all chunks
+    /// have been asked for, it answers nevertheless.
+    struct FarDisk {
+        awaited: usize,
+        asking: Mutex<(usize, usize)>,
+        news: std::sync::Condvar,
+    }
+
+    impl Disk for FarDisk {
+        fn visit(&self, _: Visit<'_>, stats: &mut [Stat], _: &mut IoCounts) -> bool {
+            stats.fill(Stat::Missing);
+            true
+        }
+
+        fn visit_and_tell(
+            &self,
+            visit: Visit<'_>,
+            stats: &mut [Stat],
+            counts: &mut IoCounts,
+            slow: &mut dyn FnMut(Duration) -> usize,
+        ) -> bool {
+            slow(Duration::from_millis(1));
+            let mut asking = lock(&self.asking);
+            asking.0 += 1;
+            asking.1 = asking.1.max(asking.0);
+            self.news.notify_all();
+            while asking.1 < self.awaited {
+                asking = self.news.wait(asking).unwrap_or_else(PoisonError::into_inner);
+            }
+            asking.0 -= 1;
+            drop(asking);
+            self.visit(visit, stats, counts)
+        }
+
+        fn read_stamped(&self, _: &[u8]) -> std::io::Result<(Vec<u8>, crate::snapshot::Meta)> {
+            Err(std::io::ErrorKind::NotFound.into())
+        }
+    }
+
+    /// How many threads were seen to ask at once.
+    fn at_once(awaited: usize, directories: usize, files: usize, threads: usize) -> usize {
+        let mut table = FileTable::default();
+        let paths = (0..directories * files).map(|n| format!("d{}/f{n}", n % directories));
+        let ids: Vec<_> = paths.map(|path| table.intern(path.as_bytes())).collect();
+        let disk = FarDisk { awaited, asking: Mutex::default(), news: std::sync::Condvar::new() };
+        let _ = collect(&disk, &Plan::new(&table, ids), threads);
+        lock(&disk.asking).1
+    }
+
+    #[test]
+    fn for_what_is_far_away_thirty_two_threads_wait_at_once() {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let at_once = at_once(MOST_FAR, 200, 100, 0);
+        assert!((MOST_FAR..=MOST_FAR.max(cores)).contains(&at_once), "{at_once}");
+    }
+
+    #[test]
+    fn no_more_threads_wait_than_were_asked_for_or_have_something_to_do() {
+        assert_eq!(at_once(3, 200, 100, 3), 3);
+        assert_eq!(at_once(1, 200, 100, 1), 1);
+        assert_eq!(at_once(1, 1, 3, 0), 1);
+    }
 
     #[test]
     fn chunks_cover_all_visits_in_order() {

@@ -1,5 +1,5 @@
-//! A disk in memory for tests: a clock that is set by hand, an access log, faults, and changes that happen while a file
-//! is read.
+//! A disk in memory for tests: a clock that is set by hand, an access log, faults, and changes that happen while a
+//! file is read.
 #![cfg(any(test, feature = "testing"))]
 
 use super::list::{self, Lister, Outcome, Wanted};
@@ -62,6 +62,8 @@ pub struct MemoryDisk {
     entries_per_call: usize,
     /// Whether names that differ in the case of ASCII letters only are the same.
     folds: bool,
+    /// Whether listings do not know that.
+    is_case_doubtful: bool,
     /// What listings tell of files, whatever becomes of these.
     entries: BTreeMap<Vec<u8>, Meta>,
     /// What is done about that.
@@ -93,6 +95,7 @@ impl Default for MemoryDisk {
             has_real_ctimes: false,
             entries_per_call: 100,
             folds: false,
+            is_case_doubtful: false,
             entries: BTreeMap::new(),
             confirm: Confirm::Nothing,
             changes: 0,
@@ -147,15 +150,21 @@ impl MemoryDisk {
         self.entries_per_call = n.max(1);
     }
 
-    /// From now on files are found by names that differ in the case of ASCII letters only. A file with the very name goes
-    /// first, as two of them may have been made before.
+    /// From now on files are found by names that differ in the case of ASCII letters only. A file with the very name
+    /// goes first, as two of them may have been made before.
     pub fn ignore_case(&mut self) {
         self.settle();
         self.folds = true;
     }
 
-    /// From now on listings tell of a file as it is now, whatever becomes of it, as NTFS does while a file that is open is
-    /// written to, or one with several names by another of them.
+    /// From now on listings do not know whether case matters.
+    pub fn doubt_case(&mut self) {
+        self.settle();
+        self.is_case_doubtful = true;
+    }
+
+    /// From now on listings tell of a file as it is now, whatever becomes of it, as NTFS does while a file that is
+    /// open is written to, or one with several names by another of them.
     pub fn freeze_entry(&mut self, path: &str) {
         self.settle();
         if let Some(meta) = self.files.get(path.as_bytes()).map(Entry::meta) {
@@ -200,8 +209,8 @@ impl MemoryDisk {
         self.change(path).mtime = mtime;
     }
 
-    /// Makes a directory that has a stamp, and gets another one whenever a name appears in it or disappears. Those that
-    /// are only implied by paths look as if they were missing.
+    /// Makes a directory that has a stamp, and gets another one whenever a name appears in it or disappears. Those
+    /// that are only implied by paths look as if they were missing.
     pub fn make_directory(&mut self, path: &str) {
         self.make(path, Kind::Directory, b"");
     }
@@ -553,7 +562,11 @@ impl Lister for MemoryLister<'_> {
     type Unit = u8;
 
     fn folding(&self) -> Folding {
-        if self.disk.folds { Folding::Case } else { Folding::None }
+        if self.disk.folds || self.disk.is_case_doubtful { Folding::Case } else { Folding::None }
+    }
+
+    fn is_folding_certain(&self) -> bool {
+        !self.disk.is_case_doubtful
     }
 
     fn spell(name: &[u8]) -> Option<impl Iterator<Item = u8>> {

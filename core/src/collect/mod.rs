@@ -62,13 +62,14 @@ pub trait Disk: Sync {
     fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool;
 
     /// Does what [`Disk::visit`] does, and calls `slow`, once at most, as soon as it turns out that answers come from far
-    /// away, with the time that one takes: then it is worth while to wait for many at once.
+    /// away, with the time that one takes: then it is worth while to wait for many at once. `slow` says how many threads more
+    /// may wait for answers of this very visit until it ends.
     fn visit_and_tell(
         &self,
         visit: Visit<'_>,
         stats: &mut [Stat],
         counts: &mut IoCounts,
-        slow: &mut dyn FnMut(Duration),
+        slow: &mut dyn FnMut(Duration) -> usize,
     ) -> bool {
         let _ = slow;
         self.visit(visit, stats, counts)

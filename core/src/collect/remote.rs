@@ -22,7 +22,8 @@ use rustix::io::Errno;
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// So many names have to be wanted for a listing to be thought of: to open a directory, to read it, to learn that there
@@ -106,13 +107,14 @@ impl Remotes {
         Self { sort: |magic| sort(magic).map(|_| true), ..Self::default() }
     }
 
-    /// Looks up the names of a visit. `slow` is called once if they are far away, with the time that an answer took.
+    /// Looks up the names of a visit. `slow` is called once if they are far away, with the time that an answer took,
+    /// and says how many threads more may ask.
     pub(super) fn look_up_all(
         &self,
         visiting: &Visiting<'_>,
         stats: &mut [Stat],
         counts: &mut IoCounts,
-        slow: &mut dyn FnMut(Duration),
+        slow: &mut dyn FnMut(Duration) -> usize,
     ) {
         let mut asked = visiting.visit.asked();
         let mut is_settled = false;
@@ -158,24 +160,25 @@ impl Remotes {
                 n_doubts -= 1;
                 continue;
             }
-            is_settled = true;
-            if far.is_some() {
-                slow(took);
-            }
+            // Now it is decided how to go on.
             let left = stats.len() - at;
-            if left < ENOUGH || far.as_ref().is_some_and(|(_, far)| !far.pays()) {
-                continue;
+            let pays = far.as_ref().is_none_or(|(_, far)| far.pays());
+            let mut helpers = if far.is_some() { slow(took) } else { 0 };
+            let opened = if left >= ENOUGH && pays { self.open(visiting) } else { None };
+            if far.is_none() && opened.is_some() {
+                helpers = slow(took);
             }
-            let Some((directory, its)) = self.open(visiting) else { continue };
-            if far.is_none() {
-                slow(took);
-            }
-            if its.pays() {
+            let stats = &mut stats[at..];
+            counts.stats += stats.len() as u64;
+            if let Some((directory, its)) = opened.filter(|(_, its)| its.pays()) {
                 let wanted = visiting.visit.names().skip(at);
                 let listed = list(&directory, wanted, took * narrow(left), counts);
-                look_up_listed(visiting, &its, &listed, (at, asked), &mut stats[at..], counts);
-                return;
+                let n_free = look_up_listed(visiting, &its, &listed, (at, asked), stats, helpers);
+                counts.stats -= n_free;
+            } else {
+                ask_all(visiting.from, &mut asked.zip(stats).collect::<Vec<_>>(), helpers);
             }
+            return;
         }
     }
 
@@ -275,7 +278,11 @@ fn list<'a>(
             let _ = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
         }
         let entry = match entries.next() {
-            None => break before.is_ok() && before == stamp(),
+            None => {
+                let is_same = before.is_ok() && before == stamp();
+                counts.changed += u64::from(!is_same);
+                break is_same;
+            }
             Some(Ok(entry)) => entry,
             Some(Err(Errno::INTR)) => continue,
             Some(Err(_)) => break false,
@@ -294,34 +301,71 @@ fn list<'a>(
     matcher
 }
 
-/// Looks up the names of a visit that are left: the first of them is the name at `rest`.
+/// Looks up the names of a visit that are left, the first of them the name at `rest`, with so many threads more. How many
+/// are missing without having been asked for.
 fn look_up_listed(
     visiting: &Visiting<'_>,
     far: &Far,
     listed: &Matcher<u8, ()>,
     (at, asked): (usize, Asked<'_>),
     stats: &mut [Stat],
-    counts: &mut IoCounts,
-) {
-    let (mut n_present, mut n_slow) = (0, 0);
+    helpers: usize,
+) -> u64 {
+    let (mut n_present, mut n_slow, mut n_free) = (0, 0, 0);
+    let mut late = Vec::new();
     let names = visiting.visit.names().skip(at);
     for (((name, asked), answer), stat) in names.zip(asked).zip(listed.answers()).zip(stats) {
         if answer == Answer::Missing && far.tells_missing && has_one_spelling(name) {
             *stat = Stat::Missing;
+            n_free += 1;
             continue;
         }
-        counts.stats += 1;
+        // Those that take a request each are better asked for together.
+        if answer != Answer::Listed(()) || n_slow >= SURE && n_slow * 2 > n_present {
+            late.push((asked, stat));
+            continue;
+        }
         let began = Instant::now();
         *stat = ask(visiting.from, asked);
-        if matches!((answer, &stat), (Answer::Listed(()), Stat::Present(_))) {
+        if matches!(stat, Stat::Present(_)) {
             n_present += 1;
             n_slow += usize::from(began.elapsed() >= REQUEST);
         }
     }
+    ask_all(visiting.from, &mut late, helpers);
     if n_present > 0 {
         let is_slow = n_slow * 2 > n_present;
         far.votes[usize::from(is_slow)].fetch_add(1, Ordering::Relaxed);
     }
+    n_free
+}
+
+/// So many late answers to what was listed, and more late ones than others: all of them are going to be late.
+const SURE: usize = 4;
+/// So many questions are handed to a thread at once.
+const PIECE: usize = 8;
+
+/// Asks for what is left of a visit, with so many threads more, if they can be had.
+fn ask_all(from: BorrowedFd<'_>, left: &mut [(&CStr, &mut Stat)], helpers: usize) {
+    let helpers = helpers.min(left.len().div_ceil(PIECE).saturating_sub(1));
+    let pieces = Mutex::new(left.chunks_mut(PIECE));
+    // Whoever asks takes piece after piece: where no thread can be started, the first one takes all.
+    let work = || {
+        let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some(piece) = next() {
+            for (asked, stat) in piece {
+                **stat = ask(from, asked);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..helpers {
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
 }
 
 /// Whether no server could know a file with this name under another one that a listing has, but for case: `a~1` may be

@@ -63,7 +63,7 @@ impl UnixDisk {
         visit: Visit<'_>,
         stats: &mut [Stat],
         counts: &mut IoCounts,
-        slow: &mut dyn FnMut(Duration),
+        slow: &mut dyn FnMut(Duration) -> usize,
     ) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if stats.len() >= remote::ENOUGH && visit.how() != How::TooLong {
@@ -89,7 +89,7 @@ impl UnixDisk {
 
 impl Disk for UnixDisk {
     fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
-        self.visit_and_tell(visit, stats, counts, &mut |_| ())
+        self.visit_and_tell(visit, stats, counts, &mut |_| 0)
     }
 
     fn visit_and_tell(
@@ -97,7 +97,7 @@ impl Disk for UnixDisk {
         visit: Visit<'_>,
         stats: &mut [Stat],
         counts: &mut IoCounts,
-        slow: &mut dyn FnMut(Duration),
+        slow: &mut dyn FnMut(Duration) -> usize,
     ) -> bool {
         if !visit.how().opens() {
             self.look_up_all(self.base.as_fd(), visit, stats, counts, slow);
@@ -106,9 +106,9 @@ impl Disk for UnixDisk {
         counts.opens += 1;
         match open_directory(self.base.as_fd(), visit.to_open()) {
             #[cfg(target_vendor = "apple")]
-            Ok(open) if visit.how() == How::List => {
-                super::macos::answer(&super::macos::Darwin, open.as_fd(), visit, stats, counts);
-            }
+            Ok(open)
+                if visit.how() == How::List
+                    && super::macos::answer(&super::macos::Darwin, open.as_fd(), visit, stats, counts) => {}
             Ok(open) => self.look_up_all(open.as_fd(), visit, stats, counts, slow),
             Err(Errno::NOENT | Errno::NOTDIR) => {
                 stats.fill(Stat::Missing);

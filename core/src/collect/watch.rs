@@ -25,7 +25,7 @@ impl<'a> Watch<'a> {
 
 impl Disk for Watch<'_> {
     fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
-        self.visit_and_tell(visit, stats, counts, &mut |_| {})
+        self.visit_and_tell(visit, stats, counts, &mut |_| 0)
     }
 
     fn visit_and_tell(
@@ -33,7 +33,7 @@ impl Disk for Watch<'_> {
         visit: Visit<'_>,
         stats: &mut [Stat],
         counts: &mut IoCounts,
-        slow: &mut dyn FnMut(Duration),
+        slow: &mut dyn FnMut(Duration) -> usize,
     ) -> bool {
         let before = counts.changed;
         let is_there = self.disk.visit_and_tell(visit, stats, counts, slow);

@@ -25,21 +25,21 @@
 //!
 //! Never measured by us. Published for Windows 11: to ask for a file by opening it 27.5 µs, by its name alone
 //! (`GetFileInformationByName`, from 24H2 on) 7.1 µs, and 1 to 4 million entries per second from a listing, of which
-//! we take the middle. Nobody says what one call for a part of a listing costs; we take it for as much as a question by
-//! name, which is the only published figure of one call that opens nothing. Nor does anybody say that a file is cheaper to
-//! open from its directory than by its path, so it is not.
+//! we take the middle. Nobody says what one call for a part of a listing costs; we take it for as much as a question
+//! by name, which is the only published figure of one call that opens nothing. Nor does anybody say that a file is
+//! cheaper to open from its directory than by its path, so it is not.
 //!
 //! # macOS
 //!
-//! Never measured by us. Published is a walk that got 4.9 times faster with `getattrlistbulk`: we take Linux's figures for
-//! all else, and an entry of a listing for less than a fifth of a stat.
+//! Never measured by us. Published is a walk that got 4.9 times faster with `getattrlistbulk`: we take Linux's
+//! figures for all else, and an entry of a listing for less than a fifth of a stat.
 //!
 //! # How far a listing may go
 //!
 //! Nobody knows how many entries a directory has before it is listed. So a listing has a budget: as many entries as
-//! cost what it costs to ask for each wanted name alone. Where it is used up, the rest is asked for alone, and all of it has
-//! cost at most twice what that alone would have. And a listing is begun only where the names alone cost at least twice
-//! what the shortest listing with all of them does: what is not listed cost at most twice the best, too.
+//! cost what it costs to ask for each wanted name alone. Where it is used up, the rest is asked for alone, and all of
+//! it has cost at most twice what that alone would have. And a listing is begun only where the names alone cost at
+//! least twice what the shortest listing with all of them does: what is not listed cost at most twice the best, too.
 
 /// What it costs to ask a platform's disk, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -100,8 +100,8 @@ impl<'a> Visit<'a> {
         self.how
     }
 
-    /// Of a visit that lists, how many entries it may list. Beyond that the remaining names are cheaper to ask for one by
-    /// one. It may as well ask for all of them like that.
+    /// Of a visit that lists, how many entries it may list. Beyond that the remaining names are cheaper to ask for
+    /// one by one. It may as well ask for all of them like that.
     #[must_use]
     pub fn budget(self) -> u32 {
         self.budget

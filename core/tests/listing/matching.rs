@@ -115,6 +115,32 @@ fn a_matcher_forgets_what_it_knew_when_it_is_used_again() {
     assert_eq!(ask(&mut matcher, Folding::Case, name("b"), []), [Missing]);
 }
 
+#[test]
+fn what_was_not_met_before_the_listing_was_left_off_is_doubtful() {
+    let mut matcher = Matcher::<u8, u32>::default();
+    matcher.clear(Folding::Case);
+    for name in ["met", "alike", "twice", "not"] {
+        matcher.want(name.bytes());
+    }
+    for (name, value) in [("met", 1), ("Alike", 2), ("twice", 3), ("twice", 4)] {
+        assert!(!matcher.is_done());
+        matcher.list(name.as_bytes(), value);
+    }
+    assert!(!matcher.is_done(), "a better name could come");
+    matcher.leave_off();
+    assert_eq!(matcher.answers().collect::<Vec<_>>(), [Listed(1), Doubtful, Doubtful, Doubtful]);
+
+    matcher.forget();
+    assert!(!matcher.is_done());
+    for (name, value) in [("twice", 5), ("alike", 6), ("met", 7), ("not", 8)] {
+        assert!(!matcher.is_done());
+        matcher.list(name.as_bytes(), value);
+    }
+    assert!(matcher.is_done());
+    matcher.leave_off();
+    assert_eq!(matcher.answers().collect::<Vec<_>>(), [Listed(7), Listed(6), Listed(5), Listed(8)]);
+}
+
 /// What the matcher is about, said with two loops.
 fn naive(folding: Folding, wanted: &[String], listed: &[(String, u32)]) -> Vec<Answer<u32>> {
     let all_ascii = listed.iter().all(|(name, _)| name.is_ascii());
@@ -155,5 +181,15 @@ proptest! {
         let listed: Vec<(&str, u32)> = listed.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         prop_assert_eq!(&bytes(folding, &wanted, &listed), &expected);
         prop_assert_eq!(&units(folding, &wanted, &listed), &expected);
+
+        // If more might have come, only the very names count, and it is done where all of these were met.
+        let mut matcher = Matcher::<u8, u32>::default();
+        let names = listed.iter().map(|(name, value)| (name.as_bytes().to_vec(), *value));
+        ask(&mut matcher, folding, wanted.iter().map(|name| name.bytes()), names);
+        let is_met = |name: &&str| listed.iter().any(|(other, _)| other == name);
+        prop_assert_eq!(matcher.is_done(), wanted.iter().all(is_met));
+        matcher.leave_off();
+        let certain = wanted.iter().zip(expected).map(|(name, answer)| if is_met(name) { answer } else { Doubtful });
+        prop_assert_eq!(matcher.answers().collect::<Vec<_>>(), certain.collect::<Vec<_>>());
     }
 }

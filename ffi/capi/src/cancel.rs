@@ -69,7 +69,7 @@ impl<D: Disk> Disk for Cancellable<'_, D> {
         visit: Visit<'_>,
         stats: &mut [Stat],
         counts: &mut IoCounts,
-        slow: &mut dyn FnMut(Duration),
+        slow: &mut dyn FnMut(Duration) -> usize,
     ) -> bool {
         self.is_cancelled() || self.disk.visit_and_tell(visit, stats, counts, slow)
     }

@@ -8,6 +8,7 @@ mod cases;
 mod measured;
 mod print;
 mod sample;
+mod server;
 mod survey;
 
 pub(crate) use print::SCHEMA;
@@ -19,6 +20,7 @@ use crate::run::{self, Trouble, bytes_of};
 use cases::Cases;
 use print::Card;
 use sample::Sample;
+use server::Server;
 use survey::Survey;
 use upcheck::collect::os_disk;
 
@@ -40,7 +42,7 @@ pub(crate) fn bench_fs(common: &Common, args: &BenchFsArgs) -> Result<Exit, Trou
         return Err(trouble("measuring", "there is no file in it, nor below it"));
     }
     let mut cases = Cases::new(&sample, common.threads);
-    let n_rounds = cases.measure(&disk, &sample, args.rounds);
+    let n_rounds = cases.measure(&disk, &sample, Server::new(&directory), args.rounds);
     let card = Card {
         directory: bytes_of(directory.clone().into_os_string()),
         place: place(&directory),

@@ -37,11 +37,17 @@ fn built() -> Space {
     }
     space.write("src/main.c", "#include \"../include/all.h\"\nint main(void) { return f1() - 1; }\n");
     manifest += &format!("build obj/main.o: cc src/main.c\nbuild app: link obj/main.o{objects}\n");
-    manifest += "build sub/done: stamp app || obj/main.o\nbuild everything: phony app sub/done named\n";
-    // A phony target with a name that is a file, too; and one without.
-    manifest += "build named: phony src/main.c\nbuild last: stamp named\nbuild all: phony everything last\ndefault all\n";
+    manifest += "build sub/done: stamp app || obj/main.o\n";
+    // Phony targets with names that are files, too; and some without.
+    let mut named = String::new();
+    for n in 0..8 {
+        named += &format!(" obj/named{n}");
+        manifest += &format!("build obj/named{n}: phony src/main.c\n");
+        space.write(&format!("obj/named{n}"), "");
+    }
+    manifest += &format!("build everything: phony app sub/done{named}\nbuild last: stamp{named}\n");
+    manifest += "build all: phony everything last\ndefault all\n";
     space.write("build.ninja", manifest);
-    space.write("named", "");
     for (path, _) in space.entries() {
         if path.is_file() {
             upcheck_tests::space::set_mtime(&path, 1_000 * S);
@@ -86,7 +92,7 @@ const CHANGES: [Change; 8] = [
     ("an object is deleted", true, |space| space.remove("obj/f5.o")),
     ("a depfile is deleted", true, |space| space.remove("obj/f5.o.d")),
     ("an output is older than its input", true, |space| space.set_mtime("obj/f2.o", 10 * S)),
-    ("a phony target's file is newer", true, |space| space.set_mtime("named", 4_000_000_000 * S)),
+    ("a phony target's file is newer", true, |space| space.set_mtime("obj/named5", 4_000_000_000 * S)),
     ("all objects are deleted", true, |space| {
         // Not their directory: ninja makes that even if it is to make nothing.
         for entry in std::fs::read_dir(space.path().join("obj")).expect("a directory") {
@@ -124,4 +130,23 @@ fn a_real_build_is_judged_the_same_on_a_file_system_far_away() {
             assert_eq!(ninja(mount.path(), &["-n", "-v"]).1, said_here, "{what}, {habits:?}");
         }
     }
+}
+
+#[test]
+fn a_file_in_no_listing_that_makes_something_stale_does_so() {
+    // Taken for missing, it would lend its users the time of its inputs, and they would be fresh.
+    let built = built();
+    built.set_mtime("obj/named5", 4_000_000_000 * S);
+    let mut tree = Tree::copy_of(built.path());
+    tree.hide("obj/named5");
+    let Some(mount) = Mount::new(tree.clone(), Habits::default()) else { return };
+    let there = report(&unix(mount.path()));
+    let listed = mount.take_counts().of(Asked::OpenDirectory);
+    assert!(listed > 0, "nothing was listed");
+    assert_eq!(there, report(&unix(built.path())));
+    let said = ninja(mount.path(), &["-n", "-v"]).1;
+    assert!(said.contains("touch last"), "ninja finds it, too: {said}");
+    let Some(mount) = Mount::new(tree, Habits::default()) else { return };
+    let believed = report(&unix(mount.path()).believing());
+    assert_ne!(there, believed, "it would make no difference");
 }

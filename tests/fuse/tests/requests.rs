@@ -55,8 +55,44 @@ fn more_than_thirty_requests_are_under_way_at_once() {
 }
 
 #[test]
+fn one_large_directory_is_asked_for_by_many_threads_too() {
+    // Its names come alone; or none of them is there, which a listing of FUSE does not tell.
+    for is_there in [true, false] {
+        let (mut tree, files) = tree(1, 2_000);
+        let plus = if is_there { Plus::Never } else { Plus::Sometimes };
+        if !is_there {
+            tree = Tree::new();
+            tree.write("src/d0/other.c", b"", 0);
+        }
+        let Some(mount) = Mount::new(tree, Habits { plus, ..Habits::default() }) else { return };
+        let others = table(&[b"src/d0/other.c".to_vec()]);
+        look(&unix(mount.path()), &others, 1);
+        let disk = unix(mount.path());
+        mount.take_counts();
+        mount.hold(40, 32);
+        let found = look(&disk, &files, 0);
+        drop(disk);
+        let counts = mount.take_counts();
+        assert_eq!(counts.at_once, 32, "{is_there}: {counts:?}");
+        assert_eq!(found.counts().stats, 2_000);
+        agree(&mount, &files, &found);
+    }
+}
+
+#[test]
+fn large_directories_share_what_may_wait() {
+    let (tree, files) = tree(3, 1_000);
+    let Some(mount) = Mount::new(tree, Habits { plus: Plus::Never, ..Habits::default() }) else { return };
+    let (found, counts) = ask(&mount, &files, 0);
+    assert!((8..=32).contains(&counts.at_once), "{counts:?}");
+    agree(&mount, &files, &found);
+    let (again, counts) = ask(&mount, &files, 0);
+    assert!(files.ids().all(|file| again.stat(file) == found.stat(file)), "{counts:?}");
+}
+
+#[test]
 fn as_many_threads_as_were_asked_for_and_no_more_wait() {
-    for (threads, directories) in [(1, 8), (3, 12)] {
+    for (threads, directories) in [(1, 8), (3, 12), (4, 1)] {
         let (tree, files) = tree(directories, 100);
         let Some(mount) = Mount::new(tree, Habits { plus: Plus::Never, ..Habits::default() }) else { return };
         let (found, counts) = ask(&mount, &files, threads);

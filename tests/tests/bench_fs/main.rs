@@ -66,6 +66,7 @@ fn everything_below_is_counted_and_measured() {
         ("open", 47),
     ];
     assert_eq!(rates, expected, "the base itself needs no opening");
+    assert_eq!(card["far"], false);
 }
 
 #[test]
@@ -82,6 +83,8 @@ fn the_planner_chooses_as_in_a_check() {
     let expected: Vec<_> =
         expected.iter().map(|(code, files, hows, changed)| (code, files, hows, changed)).collect();
     assert_eq!(found, expected);
+    let calls = json!({ "opens": 2, "listings": 0, "buffers": 0, "entries": 0, "stats": 47 });
+    assert_eq!(choices[0]["calls"], calls);
 }
 
 #[test]
@@ -210,9 +213,9 @@ fn people_get_tables() {
     assert_eq!(first, expected, "{text}");
     assert_eq!(lines[1], "below        7 directories with 53 entries");
     assert_eq!(lines[2], "sample       47 files of 3 directories with 49 entries; 2 rounds");
-    assert_eq!(lines[15], "  1 by path, 2 from the directory");
-    assert!(lines[20].ends_with("from the directory  many"), "{text}");
-    assert!(lines[22].ends_with("by path             ."), "{text}");
+    assert_eq!(lines[15], "  1 by path, 2 opened; asked for: 47 files, 2 openings");
+    assert!(lines[20].ends_with("  opened   many"), "{text}");
+    assert!(lines[22].ends_with("  by path  ."), "{text}");
 }
 
 #[test]

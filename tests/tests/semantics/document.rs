@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
 use upcheck_tests::tools;
 
 /// The tests in a suite's sources, a file or all files of a folder, and whether they are ignored.
 fn tests_in(suite: &str) -> BTreeMap<String, bool> {
-    let folder = tools::root().join("tests/tests").join(suite);
-    let sources = match fs::read_dir(&folder) {
+    let places = ["tests/tests", "tests/fuse/tests"].map(|place| tools::root().join(place).join(suite));
+    let is_there = |folder: &&PathBuf| folder.is_dir() || folder.with_extension("rs").is_file();
+    let folder = places.iter().find(is_there).unwrap_or(&places[0]);
+    let sources = match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| entry.expect("an entry").path()).collect(),
         Err(_) => vec![folder.with_extension("rs")],
     };

@@ -1,16 +1,16 @@
 //! Confirming: files that a listing told of are asked themselves, where the listing may be behind and it matters.
 //!
-//! On NTFS a directory keeps a copy of the times and sizes of what is in it. The copy is brought up to date when the file is
-//! closed, and only in the directory, and under the name, by which it was opened. So an entry may be older than the file:
-//! while somebody has it open, and for ever where it has several names and was written to by another one. A listing
-//! does not say that a file is open, nor how many names it has. So these are asked themselves:
+//! On NTFS a directory keeps a copy of the times and sizes of what is in it. The copy is brought up to date when the
+//! file is closed, and only in the directory, and under the name, by which it was opened. So an entry may be older
+//! than the file: while somebody has it open, and for ever where it has several names and was written to by another
+//! one. A listing does not say that a file is open, nor how many names it has. So these are asked themselves:
 //!
 //! - files that have several names in this very collection: they have the same file id;
 //! - files whose time is nearer than [`NEAR`] to now, or ahead of it: who has just written may be writing still;
 //! - inputs that look older than what they are compared with, but by less than [`NEAR`].
 //!
-//! What remains is a file with another name that nobody asked for, or one that was open all the time. Whoever builds with
-//! such files lets everything be asked: [`Confirm::All`].
+//! What remains is a file with another name that nobody asked for, or one that was open all the time. Whoever builds
+//! with such files lets everything be asked: [`Confirm::All`].
 
 use super::{Disk, crew};
 use crate::graph::Graph;
@@ -78,8 +78,8 @@ pub(super) fn suspects(
     }
 }
 
-/// Asks once more for the inputs of a graph that a listing told of, if they look older than an output or a record that they are
-/// compared with, but by less than [`NEAR`].
+/// Asks once more for the inputs of a graph that a listing told of, if they look older than an output or a record
+/// that they are compared with, but by less than [`NEAR`].
 pub fn confirm(disk: &dyn Disk, graph: &Graph, history: &History, snapshot: &mut Snapshot, threads: usize) {
     if !snapshot.has_listed() {
         return;

@@ -1,9 +1,9 @@
 //! Listing: the names of a visit are answered from a listing of their directory, and alone where it does not tell.
 //!
-//! This is the same for all platforms; how a directory is listed is a [`Lister`]. A name that was not listed is missing, for
-//! free. Asked for alone are: names of which an entry does not tell what a question would (links, for instance); names
-//! that were not met before the visit's budget was used up or the listing failed; and all names of a directory that
-//! changed while it was listed, and changed again when it was listed once more.
+//! This is the same for all platforms; how a directory is listed is a [`Lister`]. A name that was not listed is
+//! missing, for free. Asked for alone are: names of which an entry does not tell what a question would (links, for
+//! instance); names that were not met before the visit's budget was used up or the listing failed; and all names of a
+//! directory that changed while it was listed, and changed again when it was listed once more.
 
 use super::listing::{Answer, Folding, Matcher, Unit};
 use crate::plan::Visit;
@@ -16,6 +16,11 @@ pub(super) trait Lister {
 
     /// Which names mean the same file in this directory.
     fn folding(&self) -> Folding;
+
+    /// Whether that is certain. If not, names that were met in another case only are asked for alone.
+    fn is_folding_certain(&self) -> bool {
+        true
+    }
 
     /// A wanted name as listings spell it. `None` where no listing can answer for it.
     fn spell(name: &[u8]) -> Option<impl Iterator<Item = Self::Unit>>;
@@ -73,6 +78,9 @@ pub(super) fn answer<L: Lister>(
             wanted.forget();
             wanted.leave_off();
         }
+    }
+    if !lister.is_folding_certain() {
+        wanted.doubt_case();
     }
     let mut answers = wanted.answers();
     for (name, stat) in visit.names().zip(stats) {

@@ -139,6 +139,21 @@ fn names_are_met_in_any_case_where_the_directory_says_so() {
 }
 
 #[test]
+fn a_name_in_another_case_is_asked_for_where_nobody_knows_whether_case_matters() {
+    let wanted = [paths("d", 0..20), vec!["d/F7".to_owned(), "d/F99".to_owned()]].concat();
+    for folds in [false, true] {
+        let mut disk = disk_with(&paths("d", 0..20));
+        disk.doubt_case();
+        if folds {
+            disk.ignore_case();
+        }
+        let (found, counts) = listed(&disk, &wanted);
+        assert_eq!(found, alone(&disk, &wanted));
+        assert_eq!((found[20] == Stat::Missing, counts.stats), (!folds, 1));
+    }
+}
+
+#[test]
 fn of_two_names_that_differ_in_case_the_one_that_is_meant_answers() {
     let mut disk = disk_with(&paths("d", 0..20));
     disk.tick();
@@ -226,8 +241,8 @@ fn what_lies_beneath_a_directory_that_is_missing_is_missing_without_a_look() {
     assert_eq!(counts, IoCounts { directories: 1, opens: 1, ..IoCounts::default() });
 }
 
-/// What a listing of `entries` costs at most, where `wanted` names may be met or not, against the best that whoever knew
-/// the directory beforehand could do.
+/// What a listing of `entries` costs at most, where `wanted` names may be met or not, against the best that whoever
+/// knew the directory beforehand could do.
 #[test]
 fn a_listing_costs_never_more_than_twice_the_best() {
     let cost = |costs: &Costs, counts: IoCounts| {
@@ -316,4 +331,71 @@ fn a_plan_without_listings_asks_for_the_same_files_in_the_same_order() {
     assert!(part.files().eq(plan.files().step_by(3)));
     assert!(Plan::from_arrays(part.arrays().clone()).is_some(), "it fits together");
     assert_eq!(plan.part(|_| false).n_visits(), 0);
+}
+
+/// Numbers that look random and are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("31 bits") % below
+    }
+}
+
+#[test]
+fn a_listing_says_what_stats_say_of_random_directories() {
+    const NAMES: [&str; 12] =
+        ["a", "A", "b.h", "B.H", "größe", "GRÖßE", "x y", "$#;", "é", "É", "long-name-of-a-file", "~1"];
+    for seed in 0..3_000 {
+        let mut dice = Dice(seed);
+        let mut disk = MemoryDisk::new();
+        disk.make_directory("d");
+        disk.set_entries_per_call(1 + dice.roll(20));
+        let name = |dice: &mut Dice| format!("d/{}{}", NAMES[dice.roll(NAMES.len())], dice.roll(8));
+        for _ in 0..dice.roll(150) {
+            disk.tick();
+            let path = name(&mut dice);
+            match dice.roll(12) {
+                0 => disk.link(&path, &format!("{}1", NAMES[dice.roll(NAMES.len())])),
+                1 => {
+                    disk.write(&path, b"");
+                    disk.fail(&path, 13);
+                }
+                2 => disk.make_directory(&path),
+                _ => disk.write(&path, &vec![b'x'; dice.roll(9)]),
+            }
+        }
+        if dice.roll(2) == 0 {
+            disk.ignore_case();
+        }
+        if dice.roll(3) == 0 {
+            disk.doubt_case();
+        }
+        let mut wanted: Vec<String> = (0..8 + dice.roll(60)).map(|_| name(&mut dice)).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let costs = Costs { stat: 1 + dice.roll(2_000) as u64, ..CHEAP };
+        for changes in 0..3 {
+            // A change of another name, that is seen or not: those that are wanted stay as they are.
+            if changes > 0 {
+                disk.on_read("d", |disk| {
+                    disk.write("d/0", b"");
+                    if seed % 2 == 0 {
+                        disk.on_read("d", |disk| disk.remove("d/0"));
+                    }
+                });
+            }
+            let (table, plan) = plan_for(&wanted, &costs);
+            let found = collect(&disk, &plan, 1);
+            let expected = alone(&disk, &wanted);
+            for (file, expected) in table.ids().zip(expected) {
+                let path = table.path(file).escape_ascii();
+                assert_eq!(found.stat(file), expected, "{path} of seed {seed}");
+            }
+            let counts = found.counts();
+            let most = counts.listings * u64::from(plan.visit(0).budget()) + counts.buffers * 20;
+            assert!(counts.entries <= most, "seed {seed}: {counts:?}");
+        }
+    }
 }

@@ -167,6 +167,15 @@ impl<U: Unit, T: Copy + PartialEq> Matcher<U, T> {
         }
     }
 
+    /// Nobody knows whether case matters after all: what was met in another case only is doubtful.
+    pub fn doubt_case(&mut self) {
+        for wanted in &mut self.wanted {
+            if let Found::Alike(_) = wanted.found {
+                wanted.found = Found::Several { itself: false };
+            }
+        }
+    }
+
     /// Whether each wanted name was listed as it is spelled: nothing that is listed later could be meant rather.
     #[must_use]
     pub fn is_done(&self) -> bool {

@@ -3,8 +3,9 @@
 //! None of this was ever run on macOS. All but the call itself, which [`sys`] has, is run by the tests on other systems, with
 //! a kernel in its place that makes the same buffers.
 //!
-//! The listing is believed where stat(2) could say nothing else: of files with one name only, on the directory's own
-//! file system, with all that was asked for. Links, directories (something may be mounted there), files with several
+//! The listing is believed where stat(2) could say nothing else: on APFS and HFS+, of files with one name only, on the
+//! directory's own file system, with all that was asked for. What a file server lists may be older than its files, so
+//! directories on other file systems are not listed. Links, directories (something may be mounted there), files with several
 //! names and entries with errors are asked for alone. Names are compared as they are, or without the case of ASCII
 //! letters where the volume ignores case; volumes take different spellings of other letters for one name, so
 //! a listing with such letters does not prove that anything is missing: see [`Folding`].
@@ -37,6 +38,10 @@ pub(super) trait Kernel {
     /// Whatever the system says.
     fn bulk(&self, directory: BorrowedFd<'_>, buffer: &mut [u8]) -> rustix::io::Result<usize>;
 
+    /// Whether what the directory's file system tells in listings is what it knows of the files, and not a copy that may
+    /// be older: on another machine's disk it may be.
+    fn is_authority(&self, directory: BorrowedFd<'_>) -> bool;
+
     /// Whether names that differ in case are different names in a directory; `None` where the system does not say.
     fn has_case(&self, directory: BorrowedFd<'_>) -> Option<bool>;
 }
@@ -59,19 +64,24 @@ thread_local! {
     static ROOM: RefCell<Room> = RefCell::default();
 }
 
-/// Answers a visit from a listing of its directory, which is open for reading and was not read before.
+/// Answers a visit from a listing of its directory, which is open for reading and was not read before. `false`, and nothing
+/// done, where a listing proves nothing.
 pub(super) fn answer(
     kernel: &impl Kernel,
     directory: BorrowedFd<'_>,
     visit: Visit<'_>,
     stats: &mut [Stat],
     counts: &mut IoCounts,
-) {
+) -> bool {
+    if !kernel.is_authority(directory) {
+        return false;
+    }
     ROOM.with_borrow_mut(|Room { wanted, buffer }| {
         buffer.resize(LARGEST, 0);
         let mut lister = Directory { kernel, directory, was_read: false, again: None, device: None, buffer };
         list::answer(&mut lister, wanted, visit, stats, counts);
     });
+    true
 }
 
 /// A directory that is listed.
@@ -95,6 +105,10 @@ impl<K: Kernel> Lister for Directory<'_, K> {
             Some(true) => Folding::Form,
             _ => Folding::Case,
         }
+    }
+
+    fn is_folding_certain(&self) -> bool {
+        self.kernel.has_case(self.directory).is_some()
     }
 
     fn spell(name: &[u8]) -> Option<impl Iterator<Item = u8>> {

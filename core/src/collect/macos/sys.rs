@@ -1,8 +1,9 @@
-//! The two calls of macOS that nobody wraps.
+//! What only macOS can be asked: two calls that nobody wraps, and the type of a file system.
 #![allow(unsafe_code)]
 
 use super::Kernel;
 use crate::collect::listing::attributes;
+use rustix::fs::fstatfs;
 use rustix::io::Errno;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -27,6 +28,12 @@ impl Kernel for Darwin {
             libc::getattrlistbulk(directory.as_raw_fd(), list, buffer.as_mut_ptr().cast(), buffer.len(), 0)
         };
         usize::try_from(count).map_err(|_| last_error())
+    }
+
+    fn is_authority(&self, directory: BorrowedFd<'_>) -> bool {
+        let Ok(found) = fstatfs(directory) else { return false };
+        let name = found.f_fstypename.map(|unit| unit.cast_unsigned());
+        name.starts_with(b"apfs\0") || name.starts_with(b"hfs\0")
     }
 
     fn has_case(&self, directory: BorrowedFd<'_>) -> Option<bool> {

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 /// Lists what is there, in the form of macOS.
 struct Fake {
+    is_authority: bool,
     has_case: Option<bool>,
     /// So many bytes a buffer has at most.
     capacity: usize,
@@ -43,6 +44,7 @@ struct Attributes {
 impl Default for Fake {
     fn default() -> Self {
         Self {
+            is_authority: true,
             has_case: Some(true),
             capacity: usize::MAX,
             left: RefCell::default(),
@@ -71,6 +73,10 @@ impl Kernel for Fake {
             left.pop();
         }
         if count == 0 && !left.is_empty() { Err(Errno::RANGE) } else { Ok(count) }
+    }
+
+    fn is_authority(&self, _: BorrowedFd<'_>) -> bool {
+        self.is_authority
     }
 
     fn has_case(&self, _: BorrowedFd<'_>) -> Option<bool> {
@@ -173,7 +179,7 @@ fn listed(kernel: &Fake, directory: &Path, names: &[&str], costs: &Costs) -> (Ve
     let open = File::open(directory).expect("a directory");
     let mut stats = vec![Stat::Unknown; names.len()];
     let mut counts = IoCounts::default();
-    answer(kernel, open.as_fd(), plan.visit(0), &mut stats, &mut counts);
+    assert_eq!(answer(kernel, open.as_fd(), plan.visit(0), &mut stats, &mut counts), kernel.is_authority);
     (stats, counts)
 }
 
@@ -208,6 +214,15 @@ fn files_and_what_is_missing_come_from_the_listing_alone() {
     assert_eq!(found, alone(directory.path(), &names));
     let expected = IoCounts { listings: 1, buffers: 2, entries: 4, ..IoCounts::default() };
     assert_eq!(counts, expected, "one call for all, and one that learns that there is no more");
+}
+
+#[test]
+fn what_may_be_older_than_the_files_is_not_listed() {
+    let directory = files(&["a"]);
+    let kernel = Fake { is_authority: false, ..Fake::default() };
+    let (found, counts) = listed(&kernel, directory.path(), &["a", "b"], &LIST);
+    assert_eq!((found, counts), (vec![Stat::Unknown; 2], IoCounts::default()));
+    assert_eq!(kernel.calls.get(), 0);
 }
 
 #[test]
@@ -301,15 +316,22 @@ fn a_damaged_buffer_says_nothing_of_what_is_not_in_it() {
 }
 
 #[test]
-fn case_does_not_matter_on_a_volume_that_ignores_it_or_does_not_say() {
+fn case_does_not_matter_on_a_volume_that_ignores_it() {
     let directory = files(&["Read.Me", "b"]);
-    for has_case in [Some(false), None] {
-        let kernel = Fake { has_case, ..Fake::default() };
-        let (found, counts) = listed(&kernel, directory.path(), &["read.me", "B", "c"], &LIST);
-        let expected = alone(directory.path(), &["Read.Me", "b", "c"]);
-        assert_eq!((found, counts.stats), (expected, 0));
-    }
+    let kernel = Fake { has_case: Some(false), ..Fake::default() };
+    let (found, counts) = listed(&kernel, directory.path(), &["read.me", "B", "c"], &LIST);
+    let expected = alone(directory.path(), &["Read.Me", "b", "c"]);
+    assert_eq!((found, counts.stats), (expected, 0));
     assert_eq!(asked_alone(&Fake::default(), directory.path(), &["read.me", "B"]), 0);
+}
+
+#[test]
+fn a_volume_that_does_not_say_whether_case_matters_is_asked_for_names_in_another_case() {
+    let directory = files(&["Read.Me", "b"]);
+    let kernel = Fake { has_case: None, ..Fake::default() };
+    let wanted = ["read.me", "B", "b", "c"];
+    let (found, counts) = listed(&kernel, directory.path(), &wanted, &LIST);
+    assert_eq!((found, counts.stats), (alone(directory.path(), &wanted), 2));
 }
 
 /// One name in two spellings is one file on macOS, which a listing does not show.

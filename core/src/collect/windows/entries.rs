@@ -28,6 +28,8 @@ pub(super) struct Directory<'a> {
     path: &'a [u8],
     handle: OwnedHandle,
     volume: u64,
+    /// Whether it tells cases apart; `None` where Windows does not know.
+    is_case_sensitive: Option<bool>,
     class: Class,
     buffer: &'a mut [u64],
     units: &'a mut Vec<u16>,
@@ -41,7 +43,12 @@ impl<'a> Directory<'a> {
         buffer: &'a mut [u64],
         units: &'a mut Vec<u16>,
     ) -> Self {
-        Self { disk, path, handle, volume: 0, class: CLASSES[0], buffer, units }
+        Self { disk, path, handle, volume: 0, is_case_sensitive: None, class: CLASSES[0], buffer, units }
+    }
+
+    /// Asks whether it tells cases apart, before it is listed.
+    pub(super) fn learn_case(&mut self) {
+        self.is_case_sensitive = nt::is_case_sensitive(self.handle.as_handle());
     }
 
     /// Reads entries, in another class where Windows does not know the one.
@@ -61,10 +68,11 @@ impl Lister for Directory<'_> {
     type Unit = u16;
 
     fn folding(&self) -> Folding {
-        match nt::is_case_sensitive(self.handle.as_handle()) {
-            Some(true) => Folding::None,
-            _ => Folding::Case,
-        }
+        if self.is_case_sensitive == Some(true) { Folding::None } else { Folding::Case }
+    }
+
+    fn is_folding_certain(&self) -> bool {
+        self.is_case_sensitive.is_some()
     }
 
     fn spell(name: &[u8]) -> Option<impl Iterator<Item = u16>> {
@@ -114,8 +122,8 @@ impl Lister for Directory<'_> {
     }
 }
 
-/// What an entry tells as a question would. Not of a link, which is followed; nor of a directory, of which the one above
-/// knows only how it looked some time ago.
+/// What an entry tells as a question would. Not of a link, which is followed; nor of a directory, of which the one
+/// above knows only how it looked some time ago.
 fn meta(entry: &windows::Entry<'_>, volume: u64) -> Option<Meta> {
     let is_file = entry.attributes & REPARSE_POINT == 0 && !entry.is_directory();
     let inode = u64::try_from(entry.file_id).ok()?;

@@ -2,11 +2,13 @@
 //!
 //! | how | calls |
 //! |---|---|
-//! | list | open the directory relative to the base, ask it three questions (its stamp and volume, its times, whether it tells cases apart), 64 KiB of entries with each further call, close it |
+//! | list | open the directory relative to the base, ask it three questions, 64 KiB of entries with each call, close it |
 //! | by path | one call, where Windows can ask by name; otherwise open, ask twice, close |
 //!
-//! A listing tells times, sizes, file ids; what is not in it is not there. It does not tell what a link leads to, and of a
-//! directory it may tell old times, so these are asked alone.
+//! The questions are those for its stamp and volume, its change time, and whether it tells cases apart.
+//!
+//! A listing tells times, sizes, file ids; what is not in it is not there. It does not tell what a link leads to, and
+//! of a directory it may tell old times, so these are asked alone.
 
 mod entries;
 mod names;
@@ -71,14 +73,15 @@ impl WindowsDisk {
         let path = std::path::absolute(base)?;
         let mut units = Vec::new();
         names::push_absolute(&path, &mut units);
-        let base = nt::open(None, &units, Purpose::List)?;
+        let base = nt::open(None, &units, Purpose::Base)?;
         if units.last() != Some(&u16::from(b'\\')) {
             units.push(u16::from(b'\\'));
         }
         Ok(Self { base, path, units, confirm: Confirm::Suspects })
     }
 
-    /// The same disk, with this done about listings that are behind. [`Confirm::Nothing`] is for those who know better.
+    /// The same disk, with this done about listings that are behind. [`Confirm::Nothing`] is for those who know
+    /// better.
     #[must_use]
     pub fn confirming(self, confirm: Confirm) -> Self {
         Self { confirm, ..self }
@@ -166,6 +169,7 @@ impl WindowsDisk {
         let Scratch { buffer, wanted, units } = scratch;
         let mut lister = entries::Directory::new(self, visit.directory(), directory, buffer, units);
         if visit.how() == How::List {
+            lister.learn_case();
             list::answer(&mut lister, wanted, visit, stats, counts);
         } else {
             for (name, stat) in visit.names().zip(stats) {
@@ -268,8 +272,8 @@ fn stat_without(code: i32) -> Stat {
     if is_missing(code) { Stat::Missing } else { Stat::Unreadable(code) }
 }
 
-/// Whether an error says that there is no such file, as the standard library sees it: no such file, path, drive, server or
-/// share; or a file on the way where a directory would have to be.
+/// Whether an error says that there is no such file, as the standard library sees it: no such file, path, drive,
+/// server or share; or a file on the way where a directory would have to be.
 fn is_missing(code: i32) -> bool {
     matches!(code, 2 | 3 | 15 | 53 | 67 | 267)
 }

@@ -1,8 +1,8 @@
 //! Names as Windows takes them: UTF-16, with backslashes, and with rules of its own that not all names follow.
 //!
-//! A path is handed to the kernel as it is where that means the same as what a program would get that opens it: the kernel
-//! takes no `..`, keeps dots and spaces at the end of a name, and knows no `nul`. What is not plain goes through the rules
-//! of Windows first.
+//! A path is handed to the kernel as it is where that means the same as what a program would get that opens it: the
+//! kernel takes no `..`, keeps dots and spaces at the end of a name, and knows no `nul`. What is not plain goes
+//! through the rules of Windows first.
 
 use std::borrow::Cow;
 use std::io;
@@ -69,8 +69,8 @@ pub(super) enum Start {
     Root,
 }
 
-/// Adds a path of plain names, as the kernel takes it; `None`, with nothing added that matters, if it has to go through the
-/// rules of Windows.
+/// Adds a path of plain names, as the kernel takes it; `None`, with nothing added that matters, if it has to go
+/// through the rules of Windows.
 pub(super) fn push_direct(path: &[u8], units: &mut Vec<u16>) -> Option<Start> {
     match path {
         [letter, b':', b'/', rest @ ..] if letter.is_ascii_alphabetic() => {

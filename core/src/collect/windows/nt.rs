@@ -31,6 +31,8 @@ use windows_sys::w;
 pub(super) enum Purpose {
     /// To be asked what it is.
     Facts,
+    /// To be where other paths begin: it has to be a directory.
+    Base,
     /// To be listed: it has to be a directory.
     List,
     /// To be asked and to be read; of a directory, to be listed.
@@ -99,6 +101,7 @@ pub(super) fn open(
     };
     let (access, kind) = match purpose {
         Purpose::Facts => (FILE_READ_ATTRIBUTES, 0),
+        Purpose::Base => (FILE_READ_ATTRIBUTES, FILE_DIRECTORY_FILE),
         Purpose::List => (FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES, FILE_DIRECTORY_FILE),
         Purpose::Read => (FILE_GENERIC_READ, 0),
         Purpose::ReadFile => (FILE_GENERIC_READ, FILE_NON_DIRECTORY_FILE),
@@ -119,8 +122,8 @@ pub(super) fn open(
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
-/// Gets the next entries of a directory that was opened to be listed: from the first on, if `restarts`. How many bytes of
-/// `buffer` are filled.
+/// Gets the next entries of a directory that was opened to be listed: from the first on, if `restarts`. How many
+/// bytes of `buffer` are filled.
 pub(super) fn entries(
     directory: BorrowedHandle<'_>,
     class: u32,
@@ -129,8 +132,8 @@ pub(super) fn entries(
 ) -> Result<usize, Status> {
     let mut io = IO_STATUS_BLOCK::default();
     let length = u32::try_from(size_of_val(buffer)).unwrap_or(u32::MAX);
-    // SAFETY: io and buffer live until the call returns, which it does when all is done, because `open` makes synchronous
-    // handles only; the buffer is aligned to 8 bytes, as entries want, and has as many bytes as is said.
+    // SAFETY: io and buffer live until the call returns, which it does when all is done, because `open` makes
+    // synchronous handles only; the buffer is aligned to 8 bytes, as entries want, and has as many bytes as is said.
     let status = unsafe {
         NtQueryDirectoryFile(
             directory.as_raw_handle(),
@@ -178,8 +181,8 @@ pub(super) fn facts(file: BorrowedHandle<'_>) -> io::Result<Facts> {
 pub(super) fn is_case_sensitive(directory: BorrowedHandle<'_>) -> Option<bool> {
     let mut flags = 0_u32;
     let mut io = IO_STATUS_BLOCK::default();
-    // SAFETY: io and flags live until the call returns, which it does when all is done, because the handle is a synchronous
-    // one; this class fills one number of 32 bits.
+    // SAFETY: io and flags live until the call returns, which it does when all is done, because the handle is a
+    // synchronous one; this class fills one number of 32 bits.
     let status = unsafe {
         NtQueryInformationFile(
             directory.as_raw_handle(),
@@ -241,8 +244,8 @@ pub(super) fn has_by_name() -> bool {
     by_name_function().is_some()
 }
 
-/// Asks a file by its path, which ends with a NUL, without opening it. Links are not followed. `None` where Windows cannot do
-/// that, or not for this file; the number of the error where it says one.
+/// Asks a file by its path, which ends with a NUL, without opening it. Links are not followed. `None` where Windows
+/// cannot do that, or not for this file; the number of the error where it says one.
 pub(super) fn by_name(path: &[u16]) -> Option<Result<Facts, i32>> {
     let function = by_name_function()?;
     if path.last() != Some(&0) {

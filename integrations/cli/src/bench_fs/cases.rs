@@ -2,9 +2,10 @@
 
 use super::measured::{Measured, Work};
 use super::sample::Sample;
+use super::server::Server;
 use std::time::{Duration, Instant};
 use upcheck::collect::Disk;
-use upcheck::{Costs, FileId, How, ListingCosts, Plan, Visit};
+use upcheck::{Costs, FileId, How, IoCounts, ListingCosts, Plan, Stat, Visit};
 
 /// Costs at which every name is asked for by its path.
 const BY_PATH: Costs = Costs { stat: 1, step: 0, open: 1, listing: None };
@@ -25,6 +26,8 @@ pub(super) struct Cases {
     pub(super) rates: Vec<Rate>,
     /// What the planner makes of the sample, and of a few names of each directory.
     pub(super) choices: Vec<Choice>,
+    /// Whether answers come from far away: then the disk itself may list a directory first, whatever the plan is.
+    pub(super) is_far: bool,
 }
 
 /// One way of asking.
@@ -78,19 +81,22 @@ impl Cases {
             }
         };
         let choices = vec![choice("all", files()), choice("few", sample.few().collect())];
-        Self { rates, choices }
+        Self { rates, choices, is_far: false }
     }
 
     /// Does everything in each of `told` rounds, or in as many as a short while is enough for, each time beginning with
     /// something else. How many rounds there were.
-    pub(super) fn measure(&mut self, disk: &dyn Disk, sample: &Sample, told: Option<usize>) -> usize {
+    pub(super) fn measure(
+        &mut self,
+        disk: &dyn Disk,
+        sample: &Sample,
+        server: Option<Server>,
+        told: Option<usize>,
+    ) -> usize {
+        self.warm_up(disk, sample, server);
         let mut all: Vec<&mut Measured> = self.rates.iter_mut().map(|rate| &mut rate.measured).collect();
         for Choice { one_by_one, planned, with_threads, .. } in &mut self.choices {
             all.extend([one_by_one, planned, with_threads]);
-        }
-        // What is in the caches for one has to be there for all.
-        for file in sample.files() {
-            let _ = disk.stat(sample.table.path(file));
         }
         let began = Instant::now();
         let mut n = 0;
@@ -105,6 +111,31 @@ impl Cases {
                 return n;
             }
             all.rotate_left(1);
+        }
+    }
+
+    /// Asks for everything once: what is in the caches for one has to be there for all. Where answers turn out to come
+    /// from far away, what is to be one question after another really is.
+    fn warm_up(&mut self, disk: &dyn Disk, sample: &Sample, server: Option<Server>) {
+        let plan = Plan::with_costs(&sample.table, sample.files(), &BY_PATH);
+        for visit in plan.visits() {
+            let mut found = vec![Stat::Unknown; visit.len()];
+            disk.visit_and_tell(visit, &mut found, &mut IoCounts::default(), &mut |_| {
+                self.is_far = true;
+                0
+            });
+        }
+        if self.is_far {
+            self.rates.retain(|rate| !rate.code.ends_with("-from-directory"));
+            for rate in self.rates.iter_mut().filter(|rate| rate.code.ends_with("-by-path")) {
+                rate.measured.ask_singly();
+            }
+            self.choices.iter_mut().for_each(|choice| choice.one_by_one.ask_singly());
+            // What the system remembers it answers itself, and that tells little about who is far away.
+            let asked = server.map(|server| Measured::new(Work::Server(server)));
+            let (code, n) = ("stat-from-server", sample.n_names());
+            let at = self.rates.iter().position(|rate| rate.code.starts_with("missing")).unwrap_or(0);
+            self.rates.splice(at..at, asked.map(|measured| Rate { code, n, measured }));
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Something that is done again and again, and what it took.
 
 use super::sample::Sample;
+use super::server::Server;
 use std::time::Instant;
 use upcheck::collect::{Disk, Listing, collect};
-use upcheck::{How, IoCounts, Plan, Stat};
+use upcheck::{How, IoCounts, Plan, Stat, Visit};
 
 /// Work, and what it took in each round.
 pub(super) struct Measured {
@@ -14,6 +15,8 @@ pub(super) struct Measured {
     pub(super) visits: Vec<u64>,
     /// What was found last, in the plan's order; where names were asked for.
     pub(super) stats: Vec<Stat>,
+    /// What that asked of the disk.
+    pub(super) counts: IoCounts,
 }
 
 /// What is done in a round.
@@ -22,20 +25,25 @@ pub(super) enum Work {
     List,
     /// Open and close each file.
     Open,
+    /// Ask for each file past what the system remembers of it.
+    Server(Server),
     /// Make visits one after another, those alone that ask this way if one is named.
     Visits(Plan, Option<How>),
+    /// Ask for each file of a plan, visit by visit, by a question of its own.
+    Singly(Plan),
     /// Collect as a check would, with so many threads.
     Collect(Plan, usize),
 }
 
 impl Measured {
     pub(super) fn new(work: Work) -> Self {
-        Self { work, rounds: Vec::new(), visits: Vec::new(), stats: Vec::new() }
+        Self { work, rounds: Vec::new(), visits: Vec::new(), stats: Vec::new(), counts: IoCounts::default() }
     }
 
     /// Does it once more.
     pub(super) fn again(&mut self, disk: &dyn Disk, sample: &Sample) {
-        let Self { work, rounds, visits, stats } = self;
+        let Self { work, rounds, visits, stats, counts } = self;
+        *counts = IoCounts::default();
         rounds.push(match work {
             Work::List => {
                 let mut listing = Listing::default();
@@ -47,22 +55,55 @@ impl Measured {
                     drop(disk.open(sample.table.path(file)));
                 }
             }),
-            Work::Visits(plan, how) => visit_all(disk, plan, *how, visits, stats),
+            Work::Server(server) => time(|| {
+                for file in sample.files() {
+                    // Whoever is gone has taken the time all the same.
+                    server.ask(sample.table.path(file));
+                }
+            }),
+            Work::Visits(plan, how) => all_visits(plan, visits, stats, |visit, found| {
+                let is_meant = how.is_none_or(|how| how == visit.how());
+                is_meant.then(|| {
+                    time(|| {
+                        // A directory that is gone leaves its names missing.
+                        disk.visit(visit, found, counts);
+                    })
+                })
+            }),
+            Work::Singly(plan) => {
+                let mut files = plan.files();
+                all_visits(plan, visits, stats, |_, found| {
+                    let files = files.by_ref().take(found.len());
+                    let paths = files.map(|file| sample.table.path(file));
+                    counts.stats += found.len() as u64;
+                    Some(time(|| {
+                        found.iter_mut().zip(paths).for_each(|(stat, path)| *stat = disk.stat(path))
+                    }))
+                })
+            }
             Work::Collect(plan, threads) => {
                 let began = Instant::now();
                 let snapshot = collect(disk, plan, *threads);
                 let spent = nanoseconds(began);
                 *stats = plan.files().map(|file| snapshot.stat(file)).collect();
+                *counts = snapshot.counts();
                 spent
             }
         });
     }
 
+    /// From now on asks for each file by a question of its own.
+    pub(super) fn ask_singly(&mut self) {
+        if let Work::Visits(plan, _) = &mut self.work {
+            self.work = Work::Singly(std::mem::take(plan));
+        }
+    }
+
     /// The plan, where there is one.
     pub(super) fn plan(&self) -> Option<&Plan> {
         match &self.work {
-            Work::Visits(plan, _) | Work::Collect(plan, _) => Some(plan),
-            Work::List | Work::Open => None,
+            Work::Visits(plan, _) | Work::Singly(plan) | Work::Collect(plan, _) => Some(plan),
+            Work::List | Work::Open | Work::Server(_) => None,
         }
     }
 
@@ -79,27 +120,22 @@ impl Measured {
     }
 }
 
-fn visit_all(
-    disk: &dyn Disk,
+/// Makes the visits of a plan, those that `make` has a time for, and keeps the least time of each. The time of all.
+fn all_visits(
     plan: &Plan,
-    how: Option<How>,
     visits: &mut Vec<u64>,
     stats: &mut Vec<Stat>,
+    mut make: impl FnMut(Visit<'_>, &mut [Stat]) -> Option<u64>,
 ) -> u64 {
     visits.resize(plan.n_visits(), u64::MAX);
     stats.clear();
     stats.resize(plan.n_files(), Stat::Unknown);
-    let mut counts = IoCounts::default();
     let mut rest = stats.as_mut_slice();
     let mut sum = 0;
     for (visit, least) in plan.visits().zip(visits) {
         let (found, after) = rest.split_at_mut(visit.len());
         rest = after;
-        if how.is_none_or(|how| how == visit.how()) {
-            let spent = time(|| {
-                // A directory that is gone leaves its names missing.
-                disk.visit(visit, found, &mut counts);
-            });
+        if let Some(spent) = make(visit, found) {
             *least = spent.min(*least);
             sum += spent;
         }

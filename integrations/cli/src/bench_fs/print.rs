@@ -6,11 +6,12 @@ use super::sample::{FEW, Sample};
 use super::survey::Survey;
 use crate::doctor::Place;
 use crate::json::{self, put_path};
+use crate::plan::{asked, way};
 use crate::text::{BOLD, PENDING, plural};
 use crate::words;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
-use upcheck::How;
+use upcheck::{How, IoCounts};
 use upcheck_words::count;
 
 /// The name and version of the format.
@@ -44,7 +45,8 @@ impl Card<'_> {
     /// For people.
     pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { survey, sample, .. } = self;
-        writeln!(out, "{BOLD}file-system{BOLD:#}  {}", words::visible(&self.place.words(), ""))?;
+        let far = if self.cases.is_far { "; answers come from far away" } else { "" };
+        writeln!(out, "{BOLD}file-system{BOLD:#}  {}{far}", words::visible(&self.place.words(), ""))?;
         let more = if survey.is_whole { "" } else { ", and more that were not looked at" };
         let there = directories(survey.directories.len());
         writeln!(out, "{BOLD}below      {BOLD:#}  {there} with {}{more}", entries(survey.n_entries))?;
@@ -96,12 +98,13 @@ impl Card<'_> {
                 time(threads),
                 ratio(one, threads)
             )?;
-            writeln!(out, "  {}", hows(choice).join(", "))?;
+            let asked = asked(&choice.with_threads.counts);
+            writeln!(out, "  {}; asked for: {asked}", hows(choice).join(", "))?;
         }
         self.print_directories(out)?;
         if let n @ 1.. = self.n_different() {
             let files = plural(n, "file");
-            let warning = "changed meanwhile: measure again when nothing is building";
+            let warning = "did not look the same by all ways: measure again when nothing is building";
             writeln!(out, "\n{PENDING}warning{PENDING:#}: {files} {warning}")?;
         }
         if self.cases.rates.iter().any(|rate| rate.measured.median() > rate.measured.least() * 3 / 2) {
@@ -118,19 +121,19 @@ impl Card<'_> {
         rows.sort_by_key(|row| std::cmp::Reverse(row.n_names));
         writeln!(
             out,
-            "\n{:>7}{:>12}{:>12}{:>7}  {:20}directory",
+            "\n{:>7}{:>12}{:>12}{:>7}  {:7}  directory",
             "files", "one by one", "as planned", "gain", "asked"
         )?;
         for row in rows.iter().take(FEW_DIRECTORIES) {
             let path = if row.path.is_empty() { ".".into() } else { words::bytes(row.path) };
             writeln!(
                 out,
-                "{:>7}{:>12}{:>12}{:>7.2}  {:20}{path}",
+                "{:>7}{:>12}{:>12}{:>7.2}  {:7}  {path}",
                 count(row.n_names),
                 time(row.one_by_one),
                 time(row.planned),
                 ratio(row.one_by_one, row.planned),
-                how_words(row.how)
+                way(row.how)
             )?;
         }
         match rows.len().saturating_sub(FEW_DIRECTORIES) {
@@ -157,6 +160,7 @@ impl Card<'_> {
         head.insert("schema".into(), SCHEMA.into());
         put_path(&mut head, "directory", &self.directory);
         head.insert("file_system".into(), self.place.to_json().into());
+        head.insert("far".into(), cases.is_far.into());
         let below = json!({
             "directories": survey.directories.len(),
             "entries": survey.n_entries,
@@ -235,8 +239,14 @@ fn choice_json(choice: &Choice) -> Value {
         "one_by_one": { "least_ns": one_by_one.least(), "median_ns": one_by_one.median() },
         "planned": spent(&choice.planned),
         "with_threads": spent(&choice.with_threads),
+        "calls": calls_json(choice.with_threads.counts),
         "changed": choice.n_different(),
     })
+}
+
+fn calls_json(counts: IoCounts) -> Value {
+    let IoCounts { opens, listings, buffers, entries, stats, .. } = counts;
+    json!({ "opens": opens, "listings": listings, "buffers": buffers, "entries": entries, "stats": stats })
 }
 
 const HOWS: [How; 4] = [How::Path, How::Descriptor, How::List, How::TooLong];
@@ -250,18 +260,9 @@ fn how_code(how: How) -> &'static str {
     }
 }
 
-fn how_words(how: How) -> &'static str {
-    match how {
-        How::Path => "by path",
-        How::Descriptor => "from the directory",
-        How::List => "by listing",
-        How::TooLong => "by a path that is too long",
-    }
-}
-
 fn hows(choice: &Choice) -> Vec<String> {
     let visits = HOWS.map(|how| (how, choice.n_visits(how)));
-    let word = |(how, n): (How, usize)| (n > 0).then(|| format!("{} {}", count(n), how_words(how)));
+    let word = |(how, n): (How, usize)| (n > 0).then(|| format!("{} {}", count(n), way(how)));
     visits.into_iter().filter_map(word).collect()
 }
 
@@ -271,6 +272,7 @@ fn rate_words(code: &str) -> &'static str {
         "stat-by-path" => "stat by path",
         "stat-from-directory" => "stat from its directory",
         "stat-from-listing" => "stat from a listing",
+        "stat-from-server" => "stat that is not remembered",
         "missing-by-path" => "missing, by path",
         "missing-from-directory" => "missing, from its directory",
         _ => "open and close a file",
