@@ -90,10 +90,11 @@ fn what_matches_and_what_does_not() {
         ("a/../b", &["b"], &["a/b"]),
     ] {
         let globs = globs(&[pattern]);
-        for path in matching {
+        // No name has a backslash on Windows.
+        for path in matching.iter().filter(|path| cfg!(unix) || !path.contains('\\')) {
             assert!(globs.matches(path.as_bytes()), "{pattern} and {path}");
         }
-        for path in other {
+        for path in other.iter().filter(|path| cfg!(unix) || !path.contains('\\')) {
             assert!(!globs.matches(path.as_bytes()), "{pattern} and {path}");
         }
     }

@@ -194,7 +194,7 @@ impl Project {
     /// files as relative ones.
     pub fn set_base(&mut self, base: &[u8]) {
         self.base = base.to_vec();
-        path::canonicalize(&mut self.base);
+        canonicalize(&mut self.base);
         if self.base.last() != Some(&b'/') {
             self.base.push(b'/');
         }
@@ -238,12 +238,12 @@ impl Project {
         if self.graph.files.len() >= MOST {
             return Err(DescribeError::TooMany("files"));
         }
-        if self.base.is_empty() && path::is_canonical(path) {
+        if self.base.is_empty() && is_canonical(path) {
             return Ok(self.graph.files.intern(path));
         }
         self.path.clear();
         self.path.extend_from_slice(path);
-        path::canonicalize(&mut self.path);
+        canonicalize(&mut self.path);
         Ok(self.graph.files.intern(below(&self.base, &self.path)))
     }
 
@@ -321,7 +321,7 @@ impl Project {
         for file in self.graph.files.ids().skip(self.n_proved) {
             let path = self.graph.files.path(file);
             check_path(path).map_err(ProjectError::Description)?;
-            if !path::is_canonical(path) || below(&self.base, path) != path {
+            if !is_canonical(path) || below(&self.base, path) != path {
                 return Err(ProjectError::Description(DescribeError::NotCanonical(path.to_vec())));
             }
         }
@@ -419,7 +419,7 @@ impl Project {
     #[must_use]
     pub fn relative(&self, path: &[u8]) -> Vec<u8> {
         let mut path = path.to_vec();
-        path::canonicalize(&mut path);
+        canonicalize(&mut path);
         below(&self.base, &path).to_vec()
     }
 
@@ -570,6 +570,18 @@ impl Project {
 
 /// How many entries a table may have: ids are 32 bits, and some stand for none.
 const MOST: usize = if cfg!(test) { 1000 } else { u32::MAX as usize - 16 };
+
+/// Canonicalises a path. A drive has one letter, however it is written: here, since ninja lets it have two.
+fn canonicalize(path: &mut Vec<u8>) {
+    path::canonicalize(path);
+    if cfg!(windows) && path.get(1) == Some(&b':') {
+        path[0].make_ascii_uppercase();
+    }
+}
+
+fn is_canonical(path: &[u8]) -> bool {
+    path::is_canonical(path) && !(cfg!(windows) && path.get(1) == Some(&b':') && path[0].is_ascii_lowercase())
+}
 
 /// A canonical path relative to the base, where it is that or below.
 fn below<'a>(base: &[u8], path: &'a [u8]) -> &'a [u8] {

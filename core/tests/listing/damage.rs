@@ -169,6 +169,30 @@ fn a_name_with_an_odd_number_of_bytes_or_none_is_a_damage() {
 }
 
 #[test]
+fn a_short_name_that_is_too_long_or_odd_is_a_damage() {
+    for (class, place) in [(Class::Both, 68), (Class::IdBoth, 68), (Class::IdExtdBoth, 88)] {
+        for length in 0..=u8::MAX {
+            let mut buffer = encode::windows(class, &sample());
+            buffer[place] = length;
+            let (names, found) = read(Format::Windows(class), &buffer, 0);
+            let is_good = length <= 24 && length % 2 == 0;
+            assert_eq!((names.is_empty(), found.is_none()), (!is_good, is_good), "{class:?} {length}");
+        }
+    }
+}
+
+#[test]
+fn an_entry_of_linux_without_room_for_a_name_is_a_damage() {
+    for length in 0_u16..=19 {
+        let mut buffer = encode::dirents(&sample());
+        buffer[16..18].copy_from_slice(&length.to_ne_bytes());
+        let (names, found) = read(Format::Dirents, &buffer, 0);
+        let expected = Damaged { at: 0, what: "a length that leaves no room for a name" };
+        assert_eq!((names.len(), found), (0, Some(expected)), "{length}");
+    }
+}
+
+#[test]
 fn names_without_an_end_or_outside_of_their_entry_are_damages() {
     let mut entry = sample().remove(0);
     entry.name = "abcd".encode_utf16().collect();
@@ -178,7 +202,8 @@ fn names_without_an_end_or_outside_of_their_entry_are_damages() {
     assert_eq!(read(Format::Dirents, &dirent, 0).1.expect("damaged").what, "a name without an end");
 
     let whole = encode::attribute_lists(&[entry]);
-    let place_of_reference = 24;
+    // Behind the length, the set, and that there was no error.
+    let place_of_reference = 28;
     for (offset, length, what) in [
         (0_u32, 0_u32, "a name without an end"),
         (u32::MAX, 5, "an empty name"),

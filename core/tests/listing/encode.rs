@@ -130,8 +130,9 @@ pub(crate) fn attribute_lists(entries: &[Entry]) -> Vec<u8> {
         let start = buffer.len();
         let is_file = entry.kind == Kind::File && entry.error == 0;
         let common = match entry.error {
-            // The system leaves out of the set what there was no error to tell.
-            0 => attributes::COMMON & !attributes::ERROR,
+            // Whether a system says that there was no error is its own affair.
+            0 if entry.links % 2 == 0 => attributes::COMMON & !attributes::ERROR,
+            0 => attributes::COMMON,
             _ => attributes::RETURNED | attributes::ERROR | attributes::NAME,
         };
         let file = if is_file { attributes::FILE } else { 0 };
@@ -139,7 +140,7 @@ pub(crate) fn attribute_lists(entries: &[Entry]) -> Vec<u8> {
         for group in [common, 0, 0, file, 0] {
             buffer.extend(group.to_ne_bytes());
         }
-        if entry.error != 0 {
+        if common & attributes::ERROR != 0 {
             buffer.extend(entry.error.to_ne_bytes());
         }
         let reference = buffer.len();

@@ -39,7 +39,7 @@ pub(crate) fn explain(
     print(common, |out| {
         headline(out, &plan)?;
         table(out, &plan, &costs)?;
-        writeln!(out, "\n{}", asked(&snapshot.counts()))
+        writeln!(out, "\nasked for this check: {}", asked(&snapshot.counts()))
     })
 }
 
@@ -60,10 +60,8 @@ fn table(out: &mut dyn Write, plan: &Plan, costs: &Costs) -> io::Result<()> {
         let Explained { directory, how, names, budget, .. } = explained;
         let Estimate { by_path, opened, listed } = costs.estimate(directory, names);
         let so = match how {
-            How::Path => "by path".to_owned(),
-            How::Descriptor => "opened".to_owned(),
-            How::TooLong => "by path, which is too long to open".to_owned(),
-            How::List => format!("listed, {} entries at most", count(budget as usize)),
+            How::List => format!("{}, {} entries at most", way(how), count(budget as usize)),
+            _ => way(how).to_owned(),
         };
         let listed = listed.map_or_else(|| "-".to_owned(), microseconds);
         let directory = if directory.is_empty() { ".".to_owned() } else { words::bytes(directory) };
@@ -81,14 +79,20 @@ fn table(out: &mut dyn Write, plan: &Plan, costs: &Costs) -> io::Result<()> {
     )
 }
 
-/// What the check itself has asked, which is what this platform does.
-fn asked(counts: &IoCounts) -> String {
+/// How names are asked for, in words.
+pub(crate) fn way(how: How) -> &'static str {
+    match how {
+        How::Path => "by path",
+        How::Descriptor => "opened",
+        How::TooLong => "by path, which is too long to open",
+        How::List => "listed",
+    }
+}
+
+/// What was asked of the disk, which is what this platform does.
+pub(crate) fn asked(counts: &IoCounts) -> String {
     let number = |n: u64, what: &str| plural(usize::try_from(n).unwrap_or(usize::MAX), what);
-    let mut asked = format!(
-        "asked for this check: {}, {}",
-        number(counts.stats, "file"),
-        number(counts.opens, "opening")
-    );
+    let mut asked = format!("{}, {}", number(counts.stats, "file"), number(counts.opens, "opening"));
     if counts.listings > 0 {
         asked += &format!(
             ", {} with {} and {}",

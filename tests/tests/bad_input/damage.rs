@@ -9,7 +9,7 @@ use upcheck_tests::tools::Ninja;
 #[track_caller]
 pub(crate) fn survives(space: &Space, seed: u64) {
     let before = space.entries();
-    for version in Ninja::ALL {
+    for &version in Ninja::ALL {
         let question = Question::default();
         let ask =
             AssertUnwindSafe(|| [exact(space, version, &question), look_past(space, version, &question)]);

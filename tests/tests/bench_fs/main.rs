@@ -213,9 +213,9 @@ fn people_get_tables() {
     assert_eq!(first, expected, "{text}");
     assert_eq!(lines[1], "below        7 directories with 53 entries");
     assert_eq!(lines[2], "sample       47 files of 3 directories with 49 entries; 2 rounds");
-    assert_eq!(lines[15], "  1 by path, 2 from the directory; 2 opened, 47 asked for");
-    assert!(lines[20].ends_with("from the directory  many"), "{text}");
-    assert!(lines[22].ends_with("by path             ."), "{text}");
+    assert_eq!(lines[15], "  1 by path, 2 opened; asked for: 47 files, 2 openings");
+    assert!(lines[20].ends_with("  opened   many"), "{text}");
+    assert!(lines[22].ends_with("  by path  ."), "{text}");
 }
 
 #[test]

@@ -10,6 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef _WIN32
+#  include <sys/utime.h>
+/* There a directory is made with nothing but its name. */
+#  define mkdir(path, mode) mkdir(path)
+#endif
 #include <upcheck.h>
 
 #define EXPECT(condition)                                                                  \
@@ -61,8 +66,13 @@ static inline void put(const char *path, const char *content, long seconds) {
   EXPECT(file != NULL);
   EXPECT(fputs(content, file) >= 0);
   EXPECT(fclose(file) == 0);
+#ifdef _WIN32
+  struct __utimbuf64 times = {1577836800 + seconds, 1577836800 + seconds};
+  EXPECT(_utime64(path, &times) == 0);
+#else
   struct timespec times[2] = {{1577836800 + seconds, 0}, {1577836800 + seconds, 0}};
   EXPECT(utimensat(AT_FDCWD, path, times, 0) == 0);
+#endif
 }
 
 static inline upcheck_file path_of(upcheck_graph *graph, const char *path) {

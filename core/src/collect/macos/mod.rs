@@ -107,6 +107,10 @@ impl<K: Kernel> Lister for Directory<'_, K> {
         }
     }
 
+    fn is_folding_certain(&self) -> bool {
+        self.kernel.has_case(self.directory).is_some()
+    }
+
     fn spell(name: &[u8]) -> Option<impl Iterator<Item = u8>> {
         (!matches!(name, b"" | b"." | b"..")).then(|| name.iter().copied())
     }

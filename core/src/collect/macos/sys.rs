@@ -1,4 +1,4 @@
-//! The two calls of macOS that nobody wraps.
+//! What only macOS can be asked: two calls that nobody wraps, and the type of a file system.
 #![allow(unsafe_code)]
 
 use super::Kernel;

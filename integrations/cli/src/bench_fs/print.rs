@@ -6,6 +6,7 @@ use super::sample::{FEW, Sample};
 use super::survey::Survey;
 use crate::doctor::Place;
 use crate::json::{self, put_path};
+use crate::plan::{asked, way};
 use crate::text::{BOLD, PENDING, plural};
 use crate::words;
 use serde_json::{Map, Value, json};
@@ -97,12 +98,13 @@ impl Card<'_> {
                 time(threads),
                 ratio(one, threads)
             )?;
-            writeln!(out, "  {}; {}", hows(choice).join(", "), calls(choice).join(", "))?;
+            let asked = asked(&choice.with_threads.counts);
+            writeln!(out, "  {}; asked for: {asked}", hows(choice).join(", "))?;
         }
         self.print_directories(out)?;
         if let n @ 1.. = self.n_different() {
             let files = plural(n, "file");
-            let warning = "changed meanwhile: measure again when nothing is building";
+            let warning = "did not look the same by all ways: measure again when nothing is building";
             writeln!(out, "\n{PENDING}warning{PENDING:#}: {files} {warning}")?;
         }
         if self.cases.rates.iter().any(|rate| rate.measured.median() > rate.measured.least() * 3 / 2) {
@@ -119,19 +121,19 @@ impl Card<'_> {
         rows.sort_by_key(|row| std::cmp::Reverse(row.n_names));
         writeln!(
             out,
-            "\n{:>7}{:>12}{:>12}{:>7}  {:20}directory",
+            "\n{:>7}{:>12}{:>12}{:>7}  {:7}  directory",
             "files", "one by one", "as planned", "gain", "asked"
         )?;
         for row in rows.iter().take(FEW_DIRECTORIES) {
             let path = if row.path.is_empty() { ".".into() } else { words::bytes(row.path) };
             writeln!(
                 out,
-                "{:>7}{:>12}{:>12}{:>7.2}  {:20}{path}",
+                "{:>7}{:>12}{:>12}{:>7.2}  {:7}  {path}",
                 count(row.n_names),
                 time(row.one_by_one),
                 time(row.planned),
                 ratio(row.one_by_one, row.planned),
-                how_words(row.how)
+                way(row.how)
             )?;
         }
         match rows.len().saturating_sub(FEW_DIRECTORIES) {
@@ -258,27 +260,10 @@ fn how_code(how: How) -> &'static str {
     }
 }
 
-fn how_words(how: How) -> &'static str {
-    match how {
-        How::Path => "by path",
-        How::Descriptor => "from the directory",
-        How::List => "by listing",
-        How::TooLong => "by a path that is too long",
-    }
-}
-
 fn hows(choice: &Choice) -> Vec<String> {
     let visits = HOWS.map(|how| (how, choice.n_visits(how)));
-    let word = |(how, n): (How, usize)| (n > 0).then(|| format!("{} {}", count(n), how_words(how)));
+    let word = |(how, n): (How, usize)| (n > 0).then(|| format!("{} {}", count(n), way(how)));
     visits.into_iter().filter_map(word).collect()
-}
-
-/// What the disk was asked for.
-fn calls(choice: &Choice) -> Vec<String> {
-    let IoCounts { opens, listings, stats, .. } = choice.with_threads.counts;
-    let calls = [(opens, "opened"), (listings, "listed"), (stats, "asked for")];
-    let words = |(n, what): (u64, &str)| (n > 0).then(|| format!("{} {what}", count(whole(ratio(n, 1)))));
-    calls.into_iter().filter_map(words).collect()
 }
 
 fn rate_words(code: &str) -> &'static str {

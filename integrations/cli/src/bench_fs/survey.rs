@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::time::{Duration, Instant};
 use upcheck::collect::{Disk, Kind, Listing};
 use upcheck::{Meta, Stat};
 
@@ -9,6 +10,8 @@ use upcheck::{Meta, Stat};
 const MOST_DIRECTORIES: usize = 5_000;
 /// So many names are listed at most.
 const MOST_ENTRIES: usize = 500_000;
+/// No more directories are listed after so long.
+const LONG: Duration = Duration::from_secs(3);
 /// Of so many files in a directory the names are kept.
 const MOST_NAMES: usize = 5_000;
 
@@ -41,11 +44,13 @@ impl Survey {
     /// Looks through the directories of the base's file system. Links are not followed.
     pub(super) fn make(disk: &dyn Disk) -> io::Result<Self> {
         let mut survey = Self { is_whole: true, ..Self::default() };
+        let began = Instant::now();
         let mut listing = Listing::default();
         let device = device(disk, b".");
         let mut left = VecDeque::from([Vec::new()]);
         while let Some(path) = left.pop_front() {
-            if survey.directories.len() == MOST_DIRECTORIES || survey.n_entries >= MOST_ENTRIES {
+            let is_much = survey.directories.len() == MOST_DIRECTORIES || survey.n_entries >= MOST_ENTRIES;
+            if is_much || began.elapsed() > LONG {
                 survey.is_whole = false;
                 break;
             }

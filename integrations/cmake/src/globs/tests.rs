@@ -3,8 +3,15 @@
 use super::*;
 use std::fs;
 
+/// As CMake writes it: with slashes on Windows, too.
+fn full(directory: &Path, name: &str) -> Vec<u8> {
+    let mut path = directory.join(name).into_os_string().into_encoded_bytes();
+    path.iter_mut().filter(|byte| cfg!(windows) && **byte == b'\\').for_each(|byte| *byte = b'/');
+    path
+}
+
 fn glob(directory: &Path, expression: &str) -> Glob {
-    let expression = directory.join(expression).into_os_string().into_encoded_bytes();
+    let expression = full(directory, expression);
     Glob { expression, ..Glob::default() }
 }
 
@@ -14,7 +21,7 @@ fn differences_are_absolute_and_stand_once() {
     let here = space.path();
     fs::create_dir(here.join("d")).expect("a directory");
     fs::write(here.join("d/new.c"), "").expect("a file");
-    let path = |name: &str| here.join(name).into_os_string().into_encoded_bytes();
+    let path = |name: &str| full(here, name);
     let relative =
         Glob { relative: Some(path("d")), paths: vec![b"../d/x/../gone.c".to_vec()], ..glob(here, "d/*.c") };
     let plain = Glob { paths: vec![path("d/gone.c")], ..glob(here, "d//*.c") };

@@ -185,10 +185,11 @@ impl Walker<'_> {
         let failed = |operation, cause| trouble(operation, path, cause);
         let entries = match os_path::path(path).and_then(std::fs::read_dir) {
             Ok(entries) => entries,
-            // There is nothing in it, then.
+            // There is nothing in it, then. On Windows a name can also be one that nothing can have.
             Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Ok(());
             }
+            Err(cause) if cfg!(windows) && cause.kind() == ErrorKind::InvalidFilename => return Ok(()),
             Err(cause) => return Err(failed("opening", cause)),
         };
         let mut here = Here { path, real: None };

@@ -8,7 +8,8 @@ fn plant(build: &Path) -> Vec<std::path::PathBuf> {
     let folder = build.join(".cmake/api/v1/reply");
     fs::create_dir_all(&folder).expect("directories");
     fs::write(build.join("CMakeCache.txt"), "").expect("a file");
-    let shown = build.display();
+    // CMake writes slashes on Windows, too.
+    let shown = build.display().to_string().replace(std::path::MAIN_SEPARATOR, "/");
     let target = |name: &str| {
         format!(
             r#"{{"name": "{name}", "type": "EXECUTABLE", "id": "{name}::@1", "paths": {{"build": "d", "source": "d"}},
@@ -69,7 +70,10 @@ fn all_parts_of_a_reply_are_read() {
     let space = tempfile::tempdir().expect("a directory");
     plant(space.path());
     let reply = read(space.path()).expect("a reply");
-    let made = |path: &str| space.path().join(path).into_os_string().into_encoded_bytes();
+    let made = |path: &str| {
+        let path = space.path().join(path).display().to_string();
+        path.replace(std::path::MAIN_SEPARATOR, "/").into_bytes()
+    };
     assert_eq!((&*reply.cmake_version, &*reply.generator), ("4.4.4", "Ninja Multi-Config"));
     assert_eq!(reply.configurations.len(), 2);
     let Configuration { name, targets, abstract_targets } = &reply.configurations[1];
@@ -118,7 +122,8 @@ fn a_folder_in_the_place_of_a_file_is_named() {
         fs::remove_file(&path).expect("gone");
         fs::create_dir(&path).expect("a directory");
         let error = read(space.path()).expect_err("an error").to_string();
-        assert_eq!(error, format!("reading '{}': Is a directory", path.display()));
+        let cause = if cfg!(windows) { "Access denied." } else { "Is a directory" };
+        assert_eq!(error, format!("reading '{}': {cause}", path.display()));
         fs::remove_dir(&path).expect("gone");
         fs::write(&path, whole).expect("a file");
     }
