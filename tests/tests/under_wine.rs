@@ -64,7 +64,7 @@ fn times_are_those_of_the_files_to_100_nanoseconds() {
             4 => 7_258_118_400 * SECOND + 999_999_999,
             _ => (1_000_000_000 + 70_000 * n as i64) * SECOND + dice.roll(1_000_000_000_000).cast_signed(),
         };
-        space.write(&name, &"x".repeat(n % 5));
+        space.write(&name, "x".repeat(n % 5));
         let file = File::options().write(true).open(space.path().join(&name)).expect("it was written");
         file.set_modified(at(time)).expect("times can be set");
         let kept = file.metadata().expect("it is there").modified().expect("it has a time");
@@ -114,7 +114,7 @@ fn what_is_listed_is_what_is_found_alone_whatever_the_names() {
     for (n, name) in (1..).zip(odd) {
         for directory in ["few", "many"] {
             let path = format!("{directory}/{name}");
-            space.write(&path, &"x".repeat(n));
+            space.write(&path, "x".repeat(n));
             let file = File::options().write(true).open(space.path().join(&path)).expect("it was written");
             file.set_modified(at(n as i64 * 1_000_000_007)).expect("times can be set");
         }

@@ -60,7 +60,7 @@ fn row(shape: &str, parts: &[Part], platform: &str, costs: &Costs) -> String {
     let plan = Plan::with_costs(&files, files.ids(), costs);
     let counts = collect(&disk, &plan, 1).counts();
     let listed = plan.visits().filter(|visit| visit.how() == How::List).count();
-    assert_eq!((counts.listings as usize, counts.changed), (listed, 0));
+    assert_eq!((counts.listings, counts.changed), (listed as u64, 0));
     let all = counts.listings + counts.buffers + counts.stats;
     let share = 100 * all / files.len() as u64;
     format!(
