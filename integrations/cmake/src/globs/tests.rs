@@ -57,7 +57,10 @@ fn a_directory_that_cannot_be_listed_is_an_error() {
     // Nobody can open a path that is too long.
     let long = "x/".repeat(4000);
     let error = differences(&[glob(space.path(), &format!("{long}*.c"))]).expect_err("an error").to_string();
-    assert!(error.starts_with("opening '") && error.ends_with("File name too long"), "{error}");
+    // Each C library has its own words for it.
+    let words = fs::metadata(space.path().join(&long)).expect_err("too long").to_string();
+    let words = words.split(" (os error").next().expect("words");
+    assert!(error.starts_with("opening '") && error.ends_with(words), "{error}");
 }
 
 #[test]
