@@ -1,11 +1,22 @@
 /* Programs that are wrong in one way each: whoever watches the others has to see it. */
 #include "expect.h"
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
-static int counter;
+/* Two threads write to it, and nothing says which of them comes first. That they do so in turns is seen by both, but is no
+   order to whoever watches: two writes at the very same moment could be missed. */
+static volatile int shared;
+static atomic_int turn;
 
-static void *count(void *given) {
-  for (int at = 0; at < 1000; at++) counter++;
+static void wait_for(int wanted) {
+  while (atomic_load_explicit(&turn, memory_order_relaxed) != wanted) sched_yield();
+}
+
+static void *write_first(void *given) {
+  shared = 1;
+  atomic_store_explicit(&turn, 1, memory_order_relaxed);
+  wait_for(2);
   return given;
 }
 
@@ -33,8 +44,10 @@ int main(int argc, char **argv) {
       break;
     case 'r': /* a race */ {
       pthread_t thread;
-      EXPECT(pthread_create(&thread, NULL, count, NULL) == 0);
-      count(NULL);
+      EXPECT(pthread_create(&thread, NULL, write_first, NULL) == 0);
+      wait_for(1);
+      shared = 2;
+      atomic_store_explicit(&turn, 2, memory_order_relaxed);
       EXPECT(pthread_join(thread, NULL) == 0);
       break;
     }
