@@ -4,14 +4,14 @@
 //! [ { "directory": "/b",                   where the command runs, and what relative paths start from
 //!     "file": "../src/a.c",                what it compiles
 //!     "arguments": ["cc", "-c", ...],      the command; where there is none,
-//!     "command": "cc -c ...",              the same as one line, see `words.rs`
+//!     "command": "cc -c ...",              the same as one line, for the system that this runs on: see `words.rs`
 //!     "output": "a.o" } ]                  what it makes, if the command does not say
 //! ```
 //!
 //! Other keys are ignored. Each entry is a target: one output, one input, the command, and a value `directory`. An entry
 //! that is there twice counts once.
 //!
-//! **The output** is what `-o` says. CMake's generator for make writes `output` relative to the directory of the whole
+//! **The output** is what `-o` says, or `/Fo` of `cl`. CMake's generator for make writes `output` relative to the directory of the whole
 //! build, other than the format has it, so that key counts only where there is no `-o`; and without it the output is what
 //! gcc calls an object. An entry that makes no file, such as one with `-fsyntax-only`, is passed over.
 //!
@@ -27,7 +27,7 @@ use crate::graph::{BYTE_ORDER_MARK, Summary};
 use crate::keys::Keys;
 use crate::place::{About, Known, locate};
 use crate::texts::{Shape, Texts};
-use crate::words;
+use crate::words::{self, Syntax};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use upcheck::collect::Disk;
@@ -113,7 +113,7 @@ impl Reader<'_> {
         }
         match (keys.has("arguments"), keys.has("command")) {
             (false, false) => return Err("an entry needs the key \"arguments\" or \"command\"".into()),
-            (false, true) => words::split(&self.entry.line, &mut self.entry.arguments)?,
+            (false, true) => words::split(&self.entry.line, Syntax::HERE, &mut self.entry.arguments)?,
             _ => {}
         }
         let command = self.entry.arguments.strip_suffix(b"\0").unwrap_or_default().to_vec();
@@ -192,7 +192,11 @@ impl Reader<'_> {
             None if !self.entry.output.is_empty() => Some(self.entry.output.clone()),
             _ => found.output(&self.entry.file),
         };
-        let output = output.filter(|output| !matches!(output.as_slice(), b"-" | b"/dev/null"));
+        let is_kept = |output: &Vec<u8>| {
+            !matches!(output.as_slice(), b"-" | b"/dev/null")
+                && !(cfg!(windows) && output.eq_ignore_ascii_case(b"nul"))
+        };
+        let output = output.filter(is_kept);
         output.map(|output| self.in_directory(&output))
     }
 
