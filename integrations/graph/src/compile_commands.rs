@@ -57,6 +57,19 @@ pub fn read_compile_commands(
     project: &mut Project,
     options: CompileOptions,
 ) -> Result<Summary, Error> {
+    read_for(Syntax::HERE, bytes, name, base, disk, project, options)
+}
+
+/// The same, with command lines that are split by the rules of any system.
+fn read_for(
+    syntax: Syntax,
+    bytes: &[u8],
+    name: &str,
+    base: &[u8],
+    disk: &dyn Disk,
+    project: &mut Project,
+    options: CompileOptions,
+) -> Result<Summary, Error> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let n_before = project.graph().n_targets();
     let mut reader = Reader {
@@ -64,6 +77,7 @@ pub fn read_compile_commands(
         disk,
         base,
         options,
+        syntax,
         n_before,
         places: Vec::new(),
         n_entries: 0,
@@ -82,6 +96,7 @@ struct Reader<'a> {
     disk: &'a dyn Disk,
     base: &'a [u8],
     options: CompileOptions,
+    syntax: Syntax,
     /// How many targets the project had before.
     n_before: usize,
     /// Per target of this database the number of its entry.
@@ -113,7 +128,7 @@ impl Reader<'_> {
         }
         match (keys.has("arguments"), keys.has("command")) {
             (false, false) => return Err("an entry needs the key \"arguments\" or \"command\"".into()),
-            (false, true) => words::split(&self.entry.line, Syntax::HERE, &mut self.entry.arguments)?,
+            (false, true) => words::split(&self.entry.line, self.syntax, &mut self.entry.arguments)?,
             _ => {}
         }
         let command = self.entry.arguments.strip_suffix(b"\0").unwrap_or_default().to_vec();
