@@ -3,9 +3,11 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, chown, symlink};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
+use upcheck_tests::aloud::not_tested;
 use upcheck_tests::space::Space;
 use upcheck_tests::tools::root;
 
@@ -178,4 +180,45 @@ fn what_is_listed_is_what_is_found_alone_whatever_the_names() {
     let present =
         listed[..n].iter().filter(|line| !line.starts_with("Missing") && !line.starts_with("Unreadable"));
     assert!(present.count() > 30, "{listed:#?}");
+}
+
+#[test]
+#[ignore = "builds for Windows and runs Wine"]
+fn images_that_belong_to_somebody_else_are_not_used() {
+    let (space, folder) = (Space::new(), Space::new());
+    // Wine takes what belongs to any other user for an anonymous user's.
+    let give = |path: &Path, to: u32| chown(path, Some(to), None);
+    let mine = folder.path().metadata().expect("a folder").uid();
+    if give(folder.path(), mine + 1).and_then(|()| give(folder.path(), mine)).is_err() {
+        not_tested("whether images of somebody else are used on Windows: only root can give files away");
+        return;
+    }
+    space.write_at("build.ninja", "rule c\n  command = c\nbuild out: c in\n", 1_600_000_000_000_000_000);
+    space.write_at("in", "", 1_600_000_000_000_000_000);
+    // What became of the image, as the answer has it.
+    let ask = || {
+        let output = Command::new(root().join("tests/on"))
+            .args(["x86_64-pc-windows-gnu", "run", "-q", "-p", "upcheck-cli", "--", "--format", "json"])
+            .arg(format!("--image-dir=Z:{}", folder.path().display()))
+            .arg(format!("-CZ:{}", space.path().display()))
+            .output()
+            .expect("tests/on can be run");
+        assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        answer["summary"]["image"].as_str().expect("text").to_owned()
+    };
+    let files = || {
+        let entries = std::fs::read_dir(folder.path()).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").path()).collect::<Vec<_>>()
+    };
+    assert_eq!(ask(), "made");
+    assert_eq!(ask(), "used");
+    files().iter().for_each(|file| give(file, mine + 1).expect("a file given away"));
+    assert_eq!(ask(), "made", "somebody else's files are as if they were not there");
+    assert!(files().iter().all(|file| file.metadata().expect("a file").uid() == mine), "they were replaced");
+    assert_eq!(ask(), "used");
+    give(folder.path(), mine + 1).expect("a folder given away");
+    let before = files();
+    assert_eq!(ask(), "failed", "nothing is kept in somebody else's folder, nor believed");
+    assert_eq!(files(), before);
 }
