@@ -66,6 +66,10 @@ impl OneName {
     }
 
     /// Takes in that a file that was asked itself looks like this now, and has one name.
+    #[cfg_attr(
+        not(any(test, windows, feature = "testing")),
+        expect(dead_code, reason = "elsewhere no listing is behind")
+    )]
     pub(in crate::collect) fn learn(&self, meta: Meta, now: Mtime) {
         // File systems without file ids, and those whose ids do not fit, say so with these two; and without a change
         // time, another name leaves no trace.
