@@ -11,9 +11,9 @@
 //! Other keys are ignored. Each entry is a target: one output, one input, the command, and a value `directory`. An entry
 //! that is there twice counts once.
 //!
-//! **The output** is what `-o` says, or `/Fo` of `cl`. CMake's generator for make writes `output` relative to the directory of the whole
-//! build, other than the format has it, so that key counts only where there is no `-o`; and without it the output is what
-//! gcc calls an object. An entry that makes no file, such as one with `-fsyntax-only`, is passed over.
+//! **The output** is what `-o` says, or `/Fo` of `cl`. CMake's generator for make writes `output` relative to the directory of
+//! the whole build, other than the format has it, so that key counts only where there is no `-o`; and without it the output
+//! is what gcc, or `cl`, calls an object. An entry that makes no file, such as one with `-fsyntax-only`, is passed over.
 //!
 //! **The depfile** is the one that the arguments ask for, see `compiler.rs`. CMake's generator for make asks for one
 //! behind the scenes, so where the arguments do not, `OUT.d` is taken if it is there, or else `OUT` with `.d` in place of
