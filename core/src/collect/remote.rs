@@ -44,6 +44,8 @@ pub(super) struct Remotes {
     known: RwLock<Vec<(u64, Option<Arc<Far>>)>>,
     /// Which types of file systems are far away, and what each is like.
     sort: fn(i64) -> Option<bool>,
+    /// How many times as long as to ask for each name alone a listing may take. 1, but for tests.
+    patience: u32,
 }
 
 /// A file system that is far away.
@@ -88,7 +90,7 @@ fn sort(magic: i64) -> Option<bool> {
 
 impl Default for Remotes {
     fn default() -> Self {
-        Self { near: AtomicU64::new(NOBODY), known: RwLock::default(), sort }
+        Self { near: AtomicU64::new(NOBODY), known: RwLock::default(), sort, patience: 1 }
     }
 }
 
@@ -103,8 +105,14 @@ pub(super) struct Visiting<'a> {
 impl Remotes {
     /// Takes all FUSE file systems for such whose listings tell all there is.
     #[cfg(feature = "testing")]
-    pub(super) fn believing() -> Self {
-        Self { sort: |magic| sort(magic).map(|_| true), ..Self::default() }
+    pub(super) fn believing(self) -> Self {
+        Self { sort: |magic| sort(magic).map(|_| true), ..self }
+    }
+
+    /// Lets a listing take so many times as long.
+    #[cfg(feature = "testing")]
+    pub(super) fn with_patience(self, patience: u32) -> Self {
+        Self { patience, ..self }
     }
 
     /// Looks up the names of a visit. `slow` is called once if they are far away, with the time that an answer took,
@@ -164,6 +172,7 @@ impl Remotes {
             let left = stats.len() - at;
             let pays = far.as_ref().is_none_or(|(_, far)| far.pays());
             let mut helpers = if far.is_some() { slow(took) } else { 0 };
+            let began = Instant::now();
             let opened = if left >= ENOUGH && pays { self.open(visiting) } else { None };
             if far.is_none() && opened.is_some() {
                 helpers = slow(took);
@@ -172,7 +181,8 @@ impl Remotes {
             counts.stats += stats.len() as u64;
             if let Some((directory, its)) = opened.filter(|(_, its)| its.pays()) {
                 let wanted = visiting.visit.names().skip(at);
-                let listed = list(&directory, wanted, took * narrow(left), counts);
+                let allowed = took.saturating_mul(narrow(left)).saturating_mul(self.patience);
+                let listed = list(&directory, wanted, (began, allowed), counts);
                 let n_free = look_up_listed(visiting, &its, &listed, (at, asked), stats, helpers);
                 counts.stats -= n_free;
             } else {
@@ -247,21 +257,20 @@ impl Remotes {
     }
 }
 
-/// Lists a directory until it has told of all wanted names, but for no longer than it may take, and with no more calls
-/// than there are names: each of them is a request, too.
+/// Lists a directory until it has told of all wanted names, but for no longer than it may take from a moment on, and with
+/// no more calls than there are names: each of them is a request, too.
 fn list<'a>(
     directory: &OwnedFd,
     wanted: impl Iterator<Item = &'a [u8]>,
-    allowed: Duration,
+    (began, allowed): (Instant, Duration),
     counts: &mut IoCounts,
 ) -> Matcher<u8, ()> {
-    let began = Instant::now();
     let stamp = || fstat(directory).map(|found| meta(&found));
     let before = stamp();
     let mut matcher = Matcher::default();
     // Whatever the server folds: a name that could be another's is asked for alone.
     matcher.clear(Folding::Case);
-    let (mut n_wanted, mut n_calls) = (0, 0);
+    let (mut n_wanted, mut n_calls) = (0_u64, 0_u64);
     for name in wanted {
         matcher.want(name.iter().copied());
         n_wanted += 1;
@@ -275,9 +284,13 @@ fn list<'a>(
         if is_new && matcher.is_done() {
             break true;
         }
+        // Counted whatever comes: there may be nothing but `.`, for ever.
+        if is_new && n_calls >= n_wanted {
+            break false;
+        }
+        n_calls += u64::from(is_new);
         if let Some(name) = last.take_if(|_| is_new) {
-            n_calls += 1;
-            if began.elapsed() > allowed || n_calls >= n_wanted {
+            if began.elapsed() > allowed {
                 break false;
             }
             // Who asks for a name that was listed gets attributes with the next names, too, from FUSE.

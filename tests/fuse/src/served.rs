@@ -166,6 +166,9 @@ const MORE_THAN_ENOUGH: usize = 10_000;
 /// The names that a directory tells from a position on, each with the next position and its node; and how it goes on
 /// from there: an error, if there is nothing left but trouble.
 fn entries(tree: &Tree, at: usize, from: usize) -> Result<Vec<(usize, Vec<u8>, usize)>, i32> {
+    if tree.node(at).is_some_and(|node| node.is_endless) {
+        return Ok((from..from + MORE_THAN_ENOUGH).map(|place| (place + 1, b".".to_vec(), at)).collect());
+    }
     let dots = [(&b"."[..], at), (b"..", ROOT)];
     let listed = tree.children(at).filter(|&(_, child)| tree.node(child).is_some_and(|node| node.is_listed));
     let all = dots.into_iter().chain(listed).enumerate().skip(from);

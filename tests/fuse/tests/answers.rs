@@ -128,6 +128,19 @@ fn where_a_directory_cannot_be_listed_each_name_is_asked_for() {
 }
 
 #[test]
+fn a_listing_that_never_ends_is_left_off() {
+    for believes in [false, true] {
+        let mut tree = tree(&["x"]);
+        tree.make_endless("d");
+        let Some(mount) = Mount::new(tree, late()) else { return };
+        let paths = wanted(&["d/x", "d/none"]);
+        let found = stats(&look_at(&mount, &paths, believes), &paths);
+        assert!(found[..9].iter().all(is_present), "{found:?}");
+        assert_eq!(found[9], Stat::Missing);
+    }
+}
+
+#[test]
 fn a_directory_that_may_be_searched_but_not_read_is_asked_name_by_name() {
     let mut tree = tree(&["x"]);
     tree.set_mode("d", 0o711);

@@ -175,6 +175,22 @@ fn few_names_in_a_large_directory_are_asked_for_alone() {
 }
 
 #[test]
+fn a_listing_that_takes_longer_than_it_may_is_left_off() {
+    let (tree, files) = tree(1, 2_000);
+    for plus in [Plus::Never, Plus::Always] {
+        let Some(mount) = Mount::new(tree.clone(), Habits { plus, ..Habits::default() }) else { return };
+        let disk = unix(mount.path()).with_patience(0);
+        mount.take_counts();
+        let found = look(&disk, &files, 1);
+        drop(disk);
+        let counts = mount.take_counts();
+        assert_eq!(counts.of(Asked::Names) + counts.of(Asked::NamesAndAttributes), 1, "{plus:?}: {counts:?}");
+        assert_eq!(found.counts().stats, 2_000);
+        agree(&mount, &files, &found);
+    }
+}
+
+#[test]
 fn a_large_directory_of_which_all_is_wanted_is_listed_with_attributes_to_its_end() {
     for plus in [Plus::Sometimes, Plus::Always] {
         let (tree, files) = tree(1, 5_000);
