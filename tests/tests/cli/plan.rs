@@ -46,6 +46,12 @@ fn each_directory_is_shown_with_its_way_and_what_the_others_cost() {
 }
 
 #[test]
+fn what_is_expected_of_another_platform_is_the_sum_of_what_the_table_says_also_where_nothing_is_listed() {
+    let plan = run(&headers(), "check --explain-plan=windows --confirm-all").answer(1);
+    assert!(plan.starts_with("35 files in 4 directories: about 990.0 µs, "), "{plan}");
+}
+
+#[test]
 fn a_project_has_a_plan_too() {
     let space = headers();
     let plan = run(&space, "-i many/*.h -o out/a --explain-plan=macos").answer(1);
