@@ -2,6 +2,7 @@
 
 pub mod aloud;
 pub mod answer;
+pub mod moment;
 pub mod schemas;
 pub mod space;
 pub mod through_c;

@@ -51,7 +51,7 @@ fn many_checks_at_once_all_answer_right() {
 fn checks_that_are_killed_leave_nothing_that_lies() {
     let space = many(2_000);
     let mut n_unfinished = 0;
-    for round in 0..120usize {
+    for round in 0..120 {
         let is_stale = round % 3 == 0;
         space.set_mtime("include/config.h", if is_stale { LATER } else { OLD });
         if round % 2 == 0 {
@@ -60,9 +60,7 @@ fn checks_that_are_killed_leave_nothing_that_lies() {
         }
         let mut killed = command(&space, "-q").spawn().expect("upcheck starts");
         // However long that is: some are killed before they write, some after, some while they do.
-        for _ in 0..round * 400 {
-            std::thread::yield_now();
-        }
+        upcheck_tests::moment::spend(round * 400);
         let _ = killed.kill();
         let _ = killed.wait();
         let is_unfinished = |name: &String| name.ends_with(".unfinished");
