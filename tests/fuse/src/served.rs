@@ -19,8 +19,6 @@ use std::time::{Duration, SystemTime};
 pub struct Habits {
     /// How long each answer takes.
     pub latency: Duration,
-    /// How much longer the first answer takes to somebody who reads a directory.
-    pub listing: Duration,
     /// Whether names come with attributes when a directory is read.
     pub plus: Plus,
     /// For how long the kernel may keep what it was told.
@@ -62,7 +60,6 @@ impl Default for Habits {
     fn default() -> Self {
         Self {
             latency: Duration::from_millis(1),
-            listing: Duration::ZERO,
             plus: Plus::Sometimes,
             kept: Duration::from_secs(3600),
             keeps_missing: false,
@@ -257,13 +254,10 @@ impl Filesystem for Served {
     }
 
     fn opendir(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        let latency = self.habits.latency + self.habits.listing;
-        self.late.take(Asked::OpenDirectory, latency, move |tree| {
-            match tree.node(number(ino)).map(|node| node.trouble) {
-                None => reply.error(Errno::ENOENT),
-                Some(Some((0, trouble))) => reply.error(errno(trouble)),
-                Some(_) => reply.opened(FileHandle(0), FopenFlags::empty()),
-            }
+        self.later(Asked::OpenDirectory, move |tree| match tree.node(number(ino)).map(|node| node.trouble) {
+            None => reply.error(Errno::ENOENT),
+            Some(Some((0, trouble))) => reply.error(errno(trouble)),
+            Some(_) => reply.opened(FileHandle(0), FopenFlags::empty()),
         });
     }
 
