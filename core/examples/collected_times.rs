@@ -1,6 +1,6 @@
 //! Prints how all files in a directory look to a collection, a line for each: its time in nanoseconds since 1970, its
-//! size, its name. Which files these are is read from standard input; with `alone` nothing is listed. Tests compare
-//! what one platform sees with what another one has written.
+//! size, its name. Which files these are is read from standard input; with `alone` nothing is listed, otherwise listings
+//! are believed. Tests compare what one platform sees with what another one has written.
 
 use std::io::{Read, Write};
 use upcheck::collect::{collect, os_disk};
@@ -18,7 +18,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if std::env::args_os().nth(2).is_some_and(|way| way == "alone") {
         plan = plan.part(|_| true);
     }
-    let snapshot = collect(&os_disk(directory.as_ref())?, &plan, 0);
+    let disk = os_disk(directory.as_ref())?;
+    #[cfg(windows)]
+    let disk = disk.confirming(upcheck::collect::Confirm::Nothing);
+    let snapshot = collect(&disk, &plan, 0);
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for file in files.ids() {
         match snapshot.stat(file) {

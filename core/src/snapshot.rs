@@ -215,13 +215,14 @@ impl Snapshot {
         (self.fields, self.changed) = (fields, changed);
     }
 
-    /// Notes which files were answered from listings, and may be behind.
-    pub(crate) fn note_listed(&mut self, plan: &Plan) {
+    /// Notes which files were answered from listings, and may be behind. `confirmed`: which places of the plan were asked
+    /// themselves since.
+    pub(crate) fn note_listed(&mut self, plan: &Plan, confirmed: &[bool]) {
         self.listed = vec![false; plan.n_known()];
-        let mut files = plan.files();
+        let mut files = plan.files().zip(confirmed);
         for visit in plan.visits() {
-            for file in files.by_ref().take(visit.len()) {
-                self.listed[file.index()] = visit.how() == How::List;
+            for (file, is_confirmed) in files.by_ref().take(visit.len()) {
+                self.listed[file.index()] = visit.how() == How::List && !is_confirmed;
             }
         }
     }

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use upcheck::collect::{Disk, Kind, Listing, PortableDisk, WindowsDisk, collect};
+use upcheck::collect::{Confirm, Disk, Kind, Listing, OneName, PortableDisk, WindowsDisk, collect};
 use upcheck::{Costs, FileTable, IoCounts, Meta, Plan, Snapshot, Stat};
 
 /// Numbers that look random and are the same every time.
@@ -46,19 +47,22 @@ fn bare(stat: Stat) -> Stat {
     }
 }
 
-/// Asks in all ways, compares, and says how often the listings asked.
+/// Asks in all ways, compares, and says how often listings ask that are believed.
 fn compare(base: &Path, paths: &[String]) -> IoCounts {
     let disk = WindowsDisk::new(base).expect("the base is there");
+    let believing = WindowsDisk::new(base).expect("the base is there").confirming(Confirm::Nothing);
     let portable = PortableDisk::new(base).expect("the base is there");
     let table = table_of(paths);
     let expected = ask(&portable, &table, &Costs::LINUX);
     let by_path = ask(&disk, &table, &BY_PATH);
     let opened = ask(&disk, &table, &OPENED);
-    let listed = ask(&disk, &table, &LISTED);
+    let confirmed = ask(&disk, &table, &LISTED);
+    let listed = ask(&believing, &table, &LISTED);
     for file in table.ids() {
         let path = table.path(file).escape_ascii();
         assert_eq!(bare(by_path.stat(file)), bare(expected.stat(file)), "{path}, by path");
         assert_eq!(opened.stat(file), by_path.stat(file), "{path}, opened");
+        assert_eq!(confirmed.stat(file), by_path.stat(file), "{path}, listed and confirmed");
         assert_eq!(listed.stat(file), by_path.stat(file), "{path}, listed");
     }
     listed.counts()
@@ -258,6 +262,47 @@ fn files_with_two_names_have_one_file_id() {
     compare(base, &["a.h".to_owned(), "b.h".to_owned()]);
     let disk = WindowsDisk::new(base).expect("the base is there");
     assert_eq!(disk.stat(b"a.h"), disk.stat(b"b.h"));
+}
+
+#[test]
+fn files_are_asked_themselves_until_they_are_known_to_have_one_name() {
+    // Files that nobody has changed for a while.
+    let base = Path::new(&std::env::var_os("SystemRoot").expect("Windows says where it is")).join("system32");
+    let mut paths: Vec<String> = Vec::new();
+    for entry in fs::read_dir(&base).expect("it can be listed") {
+        let entry = entry.expect("it can be listed");
+        if entry.file_type().expect("it says").is_file() {
+            paths.extend(entry.file_name().into_string().ok());
+        }
+    }
+    let table = table_of(&paths);
+    let one_name = Arc::<OneName>::default();
+    let asked = || {
+        let disk = WindowsDisk::new(&base).expect("the base is there").knowing(one_name.clone());
+        ask(&disk, &table, &LISTED).counts().confirmed
+    };
+    let n_files = paths.len() as u64;
+    // Those whose names cannot be listed are asked alone from the start.
+    let first = asked();
+    assert!(first > n_files / 2, "{first} of {n_files}");
+    let second = asked();
+    // On Windows most of these have a second name elsewhere.
+    assert!(second < first, "{second} of {n_files}");
+}
+
+#[test]
+fn files_that_have_just_been_changed_are_asked_themselves_each_time() {
+    let temporary = tempfile::tempdir().expect("there is room");
+    let base = temporary.path();
+    let paths: Vec<String> = (0..20).map(|n| format!("{n}.h")).collect();
+    for path in &paths {
+        write(base, path, 5);
+    }
+    let one_name = Arc::<OneName>::default();
+    for _ in 0..2 {
+        let disk = WindowsDisk::new(base).expect("the base is there").knowing(one_name.clone());
+        assert_eq!(ask(&disk, &table_of(&paths), &LISTED).counts().confirmed, 20);
+    }
 }
 
 #[test]

@@ -5,14 +5,14 @@
 use super::list::{self, Lister, Outcome, Wanted};
 use super::listing::Folding;
 use super::open::copy_at;
-use super::{Confirm, Disk, Kind, Listing, OpenFile};
+use super::{Confirm, Disk, Kind, Listing, OneName, OpenFile};
 use crate::path;
 use crate::plan::{How, Visit};
 use crate::snapshot::{IoCounts, Meta, Mtime, Stat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// The number of the file system.
@@ -68,6 +68,9 @@ pub struct MemoryDisk {
     entries: BTreeMap<Vec<u8>, Meta>,
     /// What is done about that.
     confirm: Confirm,
+    one_name: Option<Arc<OneName>>,
+    /// Files that had several names once, by inode number.
+    linked: BTreeSet<u64>,
     /// Counts changes, so that no two of them, of any file, have the same status change time.
     changes: Mtime,
     next_inode: u64,
@@ -98,6 +101,8 @@ impl Default for MemoryDisk {
             is_case_doubtful: false,
             entries: BTreeMap::new(),
             confirm: Confirm::Nothing,
+            one_name: None,
+            linked: BTreeSet::new(),
             changes: 0,
             next_inode: 0,
             log: Mutex::default(),
@@ -178,8 +183,19 @@ impl MemoryDisk {
         self.confirm = confirm;
     }
 
-    /// Writes into a file, as of now, under another name of it: the entry of this one stays as it is.
+    /// From now on it is kept there which files have one name only.
+    pub fn set_one_name(&mut self, one_name: Arc<OneName>) {
+        self.settle();
+        self.one_name = Some(one_name);
+    }
+
+    /// Writes into a file, as of now, under another name of it, which it is given if it has it not: the entry of this
+    /// one stays as it is.
     pub fn overwrite_by_another_name(&mut self, path: &str, other: &str, content: &[u8]) {
+        let inode = |disk: &Self, path: &str| disk.files.get(path.as_bytes()).map(|entry| entry.inode);
+        if inode(self, path) != inode(self, other) {
+            self.hard_link(path, other);
+        }
         self.freeze_entry(path);
         self.overwrite(path, content);
         self.hard_link(path, other);
@@ -228,7 +244,10 @@ impl MemoryDisk {
     /// Makes `to` another name of the file at `from`. What is changed later is changed under one name only.
     pub fn hard_link(&mut self, from: &str, to: &str) {
         self.settle();
-        if let Some(entry) = self.files.get(from.as_bytes()).cloned() {
+        if self.files.contains_key(from.as_bytes()) {
+            // That is a change of its status.
+            let entry = self.change(from).clone();
+            self.linked.insert(entry.inode);
             self.put(to, entry);
         }
     }
@@ -281,6 +300,8 @@ impl MemoryDisk {
             faults: self.faults.clone(),
             gone: self.gone.clone(),
             entries: self.entries.clone(),
+            one_name: self.one_name.clone(),
+            linked: self.linked.clone(),
             log: Mutex::default(),
             then: None,
             ..*self
@@ -386,6 +407,17 @@ impl MemoryDisk {
             None => Stat::Missing,
             Some(entry) => Stat::Present(entry.meta()),
         }
+    }
+
+    /// A file's own answer, which tells how many names it has.
+    fn ask(&self, path: &[u8]) -> Stat {
+        let stat = self.status(path);
+        if let (Some(one_name), Stat::Present(meta)) = (&self.one_name, stat)
+            && !self.linked.contains(&meta.inode)
+        {
+            one_name.learn(meta, self.clock);
+        }
+        stat
     }
 
     /// The first file with a name that differs in case only.
@@ -498,7 +530,7 @@ impl Disk for MemoryDisk {
         }
         for (name, stat) in visit.names().zip(stats) {
             counts.stats += 1;
-            *stat = disk.status(&join(directory, name));
+            *stat = disk.ask(&join(directory, name));
         }
         true
     }
@@ -538,6 +570,10 @@ impl Disk for MemoryDisk {
 
     fn confirm(&self) -> Confirm {
         self.confirm
+    }
+
+    fn one_name(&self) -> Option<&OneName> {
+        self.one_name.as_deref()
     }
 
     fn stamp_now(&self) -> Option<(Mtime, u64)> {
@@ -608,7 +644,7 @@ impl Lister for MemoryLister<'_> {
 
     fn alone(&mut self, name: &[u8], counts: &mut IoCounts) -> Stat {
         counts.stats += 1;
-        self.disk.now_it_is().status(&join(self.directory, name))
+        self.disk.now_it_is().ask(&join(self.directory, name))
     }
 }
 

@@ -33,7 +33,7 @@ mod watch;
 #[cfg(windows)]
 mod windows;
 
-pub use confirm::{Confirm, confirm};
+pub use confirm::{Confirm, OneName, confirm};
 #[cfg(any(test, feature = "testing"))]
 pub use memory::{Access, MemoryDisk};
 pub use open::{Kind, Listing, OpenFile};
@@ -49,6 +49,7 @@ use crate::plan::{Plan, Single, Visit};
 use crate::snapshot::{Fields, IoCounts, Meta, Mtime, Snapshot, Stat};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use watch::Watch;
 
@@ -164,6 +165,11 @@ pub trait Disk: Sync {
         Confirm::Nothing
     }
 
+    /// Which files have one name only, as far as that is known: [`Confirm::Suspects`] believes a listing about those.
+    fn one_name(&self) -> Option<&OneName> {
+        None
+    }
+
     /// The time of day, for the snapshot's stamp.
     fn now(&self) -> SystemTime {
         SystemTime::now()
@@ -200,6 +206,20 @@ pub fn os_disk(base: &Path) -> std::io::Result<PortableDisk> {
     PortableDisk::new(base)
 }
 
+/// What [`os_disk`] opens; where its listings may be behind, it takes from `one_name`, and adds to it, what lets them be
+/// believed.
+///
+/// # Errors
+/// As [`os_disk`].
+pub fn os_disk_knowing(base: &Path, one_name: Arc<OneName>) -> std::io::Result<OsDisk> {
+    let disk = os_disk(base)?;
+    #[cfg(windows)]
+    let disk = disk.knowing(one_name);
+    #[cfg(not(windows))]
+    drop(one_name);
+    Ok(disk)
+}
+
 /// What [`os_disk`] opens.
 #[cfg(unix)]
 pub type OsDisk = UnixDisk;
@@ -223,13 +243,12 @@ pub fn collect(disk: &dyn Disk, plan: &Plan, threads: usize) -> Snapshot {
     let asked = unlisted.as_ref().unwrap_or(plan);
     let (mut found, mut counts) = crew::collect(&watch, asked, threads);
     let may_lag = disk.confirm() == Confirm::Suspects && counts.listings > 0;
-    if may_lag {
-        confirm::suspects(disk, asked, threads, Meta::mtime_at(began), &mut found, &mut counts);
-    }
+    let confirmed = may_lag
+        .then(|| confirm::suspects(disk, asked, threads, Meta::mtime_at(began), &mut found, &mut counts));
     let mut snapshot = Snapshot::in_plan_order(plan, found, began, disk.now(), counts);
     snapshot.describe(disk.fields(), watch.finish());
-    if may_lag {
-        snapshot.note_listed(asked);
+    if let Some(confirmed) = confirmed {
+        snapshot.note_listed(asked, &confirmed);
     }
     snapshot
 }

@@ -4,7 +4,7 @@ use crate::border::{answer, take_back};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
-use upcheck::collect::{Confirm, Disk, Kind, Listing, OpenFile};
+use upcheck::collect::{Confirm, Disk, Kind, Listing, OneName, OpenFile};
 use upcheck::{Fields, IoCounts, Meta, Mtime, Stat, Visit};
 
 /// Whether to stop.
@@ -127,6 +127,10 @@ impl<D: Disk> Disk for Cancellable<'_, D> {
 
     fn confirm(&self) -> Confirm {
         self.disk.confirm()
+    }
+
+    fn one_name(&self) -> Option<&OneName> {
+        self.disk.one_name()
     }
 
     fn now(&self) -> SystemTime {

@@ -7,8 +7,10 @@ use crate::texts::{bytes, fill, upcheck_str};
 use std::borrow::Cow;
 use std::ffi::c_char;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use upcheck::collect::{OsDisk, os_disk};
+use upcheck::collect::{OneName, OsDisk, os_disk_knowing};
+use upcheck::image::ImageFolder;
 use upcheck::project::DescribeError;
 use upcheck::{FileId, Graph, Project, TargetId};
 
@@ -25,6 +27,8 @@ pub struct upcheck_graph {
     /// What no other graph has, nor this one after its files were numbered anew.
     pub(crate) number: u64,
     pub(crate) disk: OsDisk,
+    /// What its disks learn, for the ones after them.
+    one_name: Arc<OneName>,
     /// The directory that relative paths start from, absolute and without links.
     pub(crate) directory: PathBuf,
     pub(crate) kind: Kind,
@@ -45,19 +49,29 @@ impl upcheck_graph {
         let absolute = upcheck::os_path::canonicalize(path)
             .map_err(|cause| Failure::io("finding", directory, &cause))?;
         // By its absolute path, so that a program that changes its working directory keeps its graphs.
-        let disk = os_disk(&absolute).map_err(|cause| Failure::io("opening", directory, &cause))?;
+        let one_name = Arc::<OneName>::default();
+        let disk = os_disk_knowing(&absolute, one_name.clone())
+            .map_err(|cause| Failure::io("opening", directory, &cause))?;
         let mut project = Project::new();
         project.set_base(absolute.as_os_str().as_encoded_bytes());
         let kind = Kind::Project(project.into());
-        Ok(Self { poisoned: false, number: next_number(), disk, directory: absolute, kind })
+        Ok(Self { poisoned: false, number: next_number(), disk, one_name, directory: absolute, kind })
     }
 
     /// Opens the directory anew, for a call that looks at files: what has its name now is what commands work in. The one
     /// that had it when the graph was made may lie elsewhere by now, with files that nobody builds any more.
     pub(crate) fn reopen(&mut self) -> Result<(), Failure> {
         let name = self.directory.as_os_str().as_encoded_bytes();
-        self.disk = os_disk(&self.directory).map_err(|cause| Failure::io("opening", name, &cause))?;
+        self.disk = os_disk_knowing(&self.directory, self.one_name.clone())
+            .map_err(|cause| Failure::io("opening", name, &cause))?;
         Ok(())
+    }
+
+    /// From now on what its disks learn is kept in a folder of images.
+    pub(crate) fn keep_names(&mut self, folder: PathBuf) -> Result<(), Failure> {
+        let place = self.directory.as_os_str().as_encoded_bytes();
+        self.one_name = OneName::open(ImageFolder::new(folder), place).into();
+        self.reopen()
     }
 
     pub(crate) fn graph(&self) -> &Graph {

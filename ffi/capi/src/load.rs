@@ -67,6 +67,9 @@ pub unsafe extern "C" fn upcheck_graph_load_ninja(
                 image_folder = Some(absolute(folder)?);
             }
         }
+        if let Some(folder) = &image_folder {
+            graph.keep_names(folder.clone())?;
+        }
         let place = graph.directory.as_os_str().as_encoded_bytes().to_vec();
         graph.kind = Kind::Ninja(NinjaGraph::load(&graph.disk, place, read, image_folder)?.into());
         graph.number = next_number();

@@ -4,6 +4,7 @@ use crate::args::Common;
 use crate::run::bytes_of;
 use etcetera::BaseStrategy;
 use std::path::PathBuf;
+use upcheck::collect::OneName;
 use upcheck::content::DigestCache;
 use upcheck::image::ImageFolder;
 use upcheck::project::Settled;
@@ -26,6 +27,12 @@ pub(crate) fn settled(common: &Common, words: &str, sources: Vec<Vec<u8>>) -> Op
     let place = upcheck::os_path::canonicalize(&common.directory).ok()?;
     let question = [words.as_bytes(), b"\0", &bytes_of(place.into_os_string())].concat();
     Some(Settled::new(ImageFolder::new(folder(common)?), question, sources))
+}
+
+/// Which files of a directory have one name only, as earlier checks learnt.
+pub(crate) fn one_name(common: &Common) -> Option<OneName> {
+    let place = upcheck::os_path::canonicalize(&common.directory).ok()?;
+    Some(OneName::open(ImageFolder::new(folder(common)?), &bytes_of(place.into_os_string())))
 }
 
 fn folder(common: &Common) -> Option<PathBuf> {

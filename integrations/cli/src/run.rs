@@ -8,6 +8,7 @@ use crate::build_tool;
 use crate::cmake;
 use crate::doctor;
 use crate::exit::Exit;
+use crate::image_folder;
 use crate::json;
 use crate::ninja;
 use crate::project;
@@ -21,7 +22,7 @@ use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
-use upcheck::collect::{Disk, os_disk};
+use upcheck::collect::{Disk, os_disk_knowing};
 use upcheck::project::{DescribeError, ProjectError};
 use upcheck_ninja::Error;
 
@@ -188,13 +189,14 @@ pub(crate) fn print_names(
 
 /// Opens the directory that paths start from.
 pub(crate) fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
-    let disk = os_disk(&common.directory).map_err(|cause| {
+    // Only there a listing may be behind.
+    let one_name = if cfg!(windows) { image_folder::one_name(common) } else { None };
+    let disk = os_disk_knowing(&common.directory, one_name.unwrap_or_default().into()).map_err(|cause| {
         let cause = upcheck::os_message(&cause);
         Trouble(format!("opening '{}': {cause}", common.directory.display()))
     })?;
     #[cfg(windows)]
     let disk = if common.confirm_all { disk.confirming(upcheck::collect::Confirm::All) } else { disk };
-    // Nowhere else is a listing behind.
     let _ = common.confirm_all;
     Ok(disk)
 }

@@ -5,12 +5,17 @@
 //! than the file: while somebody has it open, and for ever where it has several names and was written to by another
 //! one. A listing does not say that a file is open, nor how many names it has. So these are asked themselves:
 //!
-//! - files that have several names in this very collection: they have the same file id;
+//! - files that are not known to have one name only, see [`OneName`]: the first time each, and after each change; and
+//!   those that have several each time;
 //! - files whose time is nearer than [`NEAR`] to now, or ahead of it: who has just written may be writing still;
-//! - inputs that look older than what they are compared with, but by less than [`NEAR`].
+//! - inputs that look older than what they are compared with, but by less than [`NEAR`]; from then on each time.
 //!
-//! What remains is a file with another name that nobody asked for, or one that was open all the time. Whoever builds
-//! with such files lets everything be asked: [`Confirm::All`].
+//! What remains is a file that somebody has open for longer than that, and writes to: until he closes it, or Windows
+//! brings the entry up to date by itself. Whoever builds with such files lets everything be asked: [`Confirm::All`].
+
+mod one_name;
+
+pub use one_name::OneName;
 
 use super::{Disk, crew};
 use crate::graph::Graph;
@@ -34,7 +39,8 @@ pub enum Confirm {
 /// Times that are nearer to each other than this are looked at twice. Nanoseconds.
 pub(crate) const NEAR: Mtime = 2_000_000_000;
 
-/// Asks for those that are suspect by themselves, of what was found for a plan, once more.
+/// Asks for those that are suspect by themselves, of what was found for a plan, once more. Whether that was done, of each
+/// place in the plan.
 pub(super) fn suspects(
     disk: &dyn Disk,
     plan: &Plan,
@@ -42,29 +48,21 @@ pub(super) fn suspects(
     now: Mtime,
     found: &mut [Stat],
     counts: &mut IoCounts,
-) {
+) -> Vec<bool> {
     let mut is_suspect = vec![false; found.len()];
-    let mut ids: Vec<(u64, u64, usize, bool)> = Vec::new();
+    let known = disk.one_name().map(OneName::lock);
     let mut at = 0;
     for visit in plan.visits() {
         let places = at..at + visit.len();
         at = places.end;
-        for place in places {
+        for place in places.filter(|_| visit.how() == How::List) {
             let Stat::Present(meta) = found[place] else { continue };
-            let is_listed = visit.how() == How::List;
-            // File systems without file ids, and those whose ids do not fit, say so with these two.
-            if meta.inode != 0 && meta.inode != u64::MAX {
-                ids.push((meta.device, meta.inode, place, is_listed));
-            }
-            is_suspect[place] = is_listed && meta.mtime > now.saturating_sub(NEAR);
+            let has_one_name = known.as_ref().is_some_and(|known| known.knows(meta));
+            is_suspect[place] = !has_one_name || meta.mtime > now.saturating_sub(NEAR);
         }
     }
-    ids.sort_unstable();
-    for same in ids.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|same| same.len() > 1) {
-        for &(_, _, place, is_listed) in same {
-            is_suspect[place] |= is_listed;
-        }
-    }
+    // Who asks a file itself takes in what it says of its names.
+    drop(known);
     if is_suspect.contains(&true) {
         let part = plan.part(|place| is_suspect[place]);
         let (again, asked) = crew::collect(disk, &part, threads);
@@ -76,15 +74,17 @@ pub(super) fn suspects(
         counts.add(asked);
         counts.confirmed += part.n_files() as u64;
     }
+    is_suspect
 }
 
 /// Asks once more for the inputs of a graph that a listing told of, if they look older than an output or a record
-/// that they are compared with, but by less than [`NEAR`].
+/// that they are compared with, but by less than [`NEAR`]. While they look like this they are asked each time, also
+/// where nobody compares: if nothing looks different since everything was fresh.
 pub fn confirm(disk: &dyn Disk, graph: &Graph, history: &History, snapshot: &mut Snapshot, threads: usize) {
     if !snapshot.has_listed() {
         return;
     }
-    let mut is_suspect = vec![false; graph.files.len()];
+    let mut is_near = vec![false; graph.files.len()];
     let mtime = |file: FileId| match snapshot.stat(file) {
         Stat::Present(meta) => Some(meta.mtime),
         _ => None,
@@ -99,16 +99,24 @@ pub fn confirm(disk: &dyn Disk, graph: &Graph, history: &History, snapshot: &mut
             continue;
         }
         let inputs = graph.dirtying_inputs(target).iter().chain(history.discovered_inputs(target)).copied();
-        for input in inputs.filter(|&input| snapshot.is_listed(input)) {
-            let is_near = |time: Mtime| {
+        for input in inputs {
+            let is_close = |time: Mtime| {
                 compared.iter().any(|&other| time <= other && other.saturating_sub(time) < NEAR)
             };
-            if mtime(input).is_some_and(is_near) {
-                is_suspect[input.index()] = true;
+            if mtime(input).is_some_and(is_close) {
+                is_near[input.index()] = true;
             }
         }
     }
-    let suspects = graph.files.ids().filter(|file| is_suspect[file.index()]);
+    let near = || graph.files.ids().filter(|file| is_near[file.index()]);
+    if let Some(mut known) = disk.one_name().map(OneName::lock) {
+        for file in near() {
+            if let Stat::Present(meta) = snapshot.stat(file) {
+                known.doubt(meta);
+            }
+        }
+    }
+    let suspects = near().filter(|&file| snapshot.is_listed(file));
     let plan = Plan::new(&graph.files, suspects).part(|_| true);
     if plan.n_files() > 0 {
         let (found, counts) = crew::collect(disk, &plan, threads);

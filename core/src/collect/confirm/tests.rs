@@ -5,7 +5,8 @@ use crate::collect::{MemoryDisk, collect};
 use crate::graph::{Graph, TargetDesc};
 use crate::history::History;
 use crate::plan::{Costs, How, ListingCosts, Plan};
-use crate::snapshot::{Mtime, Snapshot, Stat};
+use crate::snapshot::{IoCounts, Mtime, Snapshot, Stat};
+use std::sync::Arc;
 
 /// A disk on which a listing tells everything at a tenth of a stat.
 const CHEAP: Costs =
@@ -26,10 +27,17 @@ fn graph() -> Graph {
     graph
 }
 
-/// All headers are from the 1000th second, the output from the 2000th; it is the 3000th now.
+/// All headers are from the 1000th second, the output from the 2000th; it is the 3000th now. All was asked for before.
 fn disk(confirm: Confirm) -> MemoryDisk {
+    let disk = disk_not_asked_before(confirm);
+    look(&disk, &graph(), "");
+    disk
+}
+
+fn disk_not_asked_before(confirm: Confirm) -> MemoryDisk {
     let mut disk = MemoryDisk::new();
     disk.set_confirm(confirm);
+    disk.set_one_name(Arc::default());
     disk.set_clock(1_000 * SECOND);
     for n in 0..20 {
         disk.write(&format!("h/{n}.h"), b"");
@@ -59,28 +67,60 @@ fn mtime(snapshot: &Snapshot, graph: &Graph, path: &str) -> Mtime {
 }
 
 #[test]
-fn a_hard_linked_header_changed_by_its_other_name_is_seen_if_that_is_known_too() {
-    let mut disk = disk(Confirm::Suspects);
-    let graph = graph();
-    disk.overwrite_by_another_name("h/7.h", "x/other.h", b"changed");
-    let snapshot = look(&disk, &graph, "");
-    assert_eq!(mtime(&snapshot, &graph, "h/7.h"), 3_000 * SECOND);
-    assert_eq!(snapshot.counts().confirmed, 1);
-    disk.set_confirm(Confirm::Nothing);
-    assert_eq!(
-        mtime(&look(&disk, &graph, ""), &graph, "h/7.h"),
-        1_000 * SECOND,
-        "the listing alone is behind"
-    );
+fn a_hard_linked_header_changed_by_its_other_name_is_seen() {
+    for asked in ["", "x/other.h"] {
+        let mut disk = disk(Confirm::Suspects);
+        let graph = graph();
+        disk.overwrite_by_another_name("h/7.h", "x/other.h", b"changed");
+        let snapshot = look(&disk, &graph, asked);
+        assert_eq!(mtime(&snapshot, &graph, "h/7.h"), 3_000 * SECOND);
+        assert_eq!(snapshot.counts().confirmed, 1);
+        disk.set_confirm(Confirm::Nothing);
+        let mtime = mtime(&look(&disk, &graph, asked), &graph, "h/7.h");
+        assert_eq!(mtime, 1_000 * SECOND, "the listing alone is behind");
+    }
 }
 
 #[test]
-fn a_hard_linked_header_changed_by_a_name_that_nobody_knows_is_seen_only_if_everything_is_asked() {
+fn a_header_changed_by_a_name_that_it_was_given_since_it_was_asked_is_seen() {
     let mut disk = disk(Confirm::Suspects);
     let graph = graph();
+    disk.overwrite_by_another_name("h/3.h", "elsewhere/3.h", b"changed");
+    assert_eq!(mtime(&look(&disk, &graph, ""), &graph, "h/3.h"), 3_000 * SECOND);
+}
+
+#[test]
+fn a_file_is_asked_itself_once_and_those_with_several_names_each_time() {
+    let disk = disk_not_asked_before(Confirm::Suspects);
+    let graph = graph();
+    let asked = |disk: &MemoryDisk| {
+        let IoCounts { listings, stats, confirmed, .. } = look(disk, &graph, "").counts();
+        (listings, stats, confirmed)
+    };
+    // `x/other.h` and the output are alone in their directories, and not listed.
+    assert_eq!(asked(&disk), (1, 22, 20));
+    assert_eq!(asked(&disk), (1, 3, 1));
+    assert_eq!(asked(&disk), (1, 3, 1));
+}
+
+#[test]
+fn without_a_memory_of_names_every_file_is_asked_each_time() {
+    let mut disk = MemoryDisk::new();
+    disk.set_confirm(Confirm::Suspects);
+    for n in 0..20 {
+        disk.write(&format!("h/{n}.h"), b"");
+    }
+    disk.set_clock(3_000 * SECOND);
+    for _ in 0..2 {
+        assert_eq!(look(&disk, &graph(), "").counts().confirmed, 20);
+    }
+}
+
+#[test]
+fn everything_is_asked_and_nothing_listed_if_that_is_wanted() {
+    let mut disk = disk(Confirm::All);
+    let graph = graph();
     disk.overwrite_by_another_name("h/7.h", "x/other.h", b"changed");
-    assert_eq!(mtime(&look(&disk, &graph, "x/other.h"), &graph, "h/7.h"), 1_000 * SECOND);
-    disk.set_confirm(Confirm::All);
     let snapshot = look(&disk, &graph, "x/other.h");
     assert_eq!(mtime(&snapshot, &graph, "h/7.h"), 3_000 * SECOND);
     assert_eq!((snapshot.counts().listings, snapshot.counts().stats), (0, 21));
@@ -107,13 +147,29 @@ fn a_header_that_looks_a_little_older_than_the_output_is_asked_itself() {
         let mut disk = disk(Confirm::Suspects);
         let graph = graph();
         disk.touch("h/3.h", 2_000 * SECOND - before);
+        look(&disk, &graph, "");
         disk.freeze_entry("h/3.h");
         disk.touch("h/3.h", 2_000 * SECOND + 1);
         let snapshot = look(&disk, &graph, "");
+        assert_eq!(snapshot.counts().confirmed, 1 + u64::from(is_asked), "and the one with two names");
         let expected = if is_asked { 2_000 * SECOND + 1 } else { 2_000 * SECOND - before };
         assert_eq!(mtime(&snapshot, &graph, "h/3.h"), expected, "{before} ns");
         let file = graph.files.lookup(b"h/3.h").expect("it is in the graph");
         assert_eq!(snapshot.is_listed(file), !is_asked);
+    }
+}
+
+#[test]
+fn a_header_that_looked_a_little_older_than_the_output_is_asked_also_by_who_does_not_compare() {
+    for (before, expected) in [(1, 2_000 * SECOND + 1), (NEAR, 2_000 * SECOND - NEAR)] {
+        let mut disk = disk(Confirm::Suspects);
+        let graph = graph();
+        disk.touch("h/3.h", 2_000 * SECOND - before);
+        look(&disk, &graph, "");
+        disk.freeze_entry("h/3.h");
+        disk.touch("h/3.h", 2_000 * SECOND + 1);
+        let snapshot = collect(&disk, &Plan::with_costs(&graph.files, graph.files.ids(), &CHEAP), 1);
+        assert_eq!(mtime(&snapshot, &graph, "h/3.h"), expected, "{before} ns");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The entries of a directory: as answers for wanted names, and as names.
 
 use super::nt::{self, Purpose};
-use super::{WindowsDisk, ctime, is_missing, join, names, stat_of, stat_without};
+use super::{WindowsDisk, ctime, is_missing, join, names, stat_without};
 use crate::collect::list::{Entry, Lister, Outcome};
 use crate::collect::listing::Folding;
 use crate::collect::listing::windows::{self, Class, REPARSE_POINT};
@@ -112,7 +112,7 @@ impl Lister for Directory<'_> {
             self.units.clear();
             names::push(name, self.units);
             match nt::open(Some(self.handle.as_handle()), self.units, Purpose::Facts) {
-                Ok(file) => return stat_of(file.as_handle()),
+                Ok(file) => return self.disk.stat_of(file.as_handle()),
                 Err(status) if is_missing(status.code()) => return stat_without(status.code()),
                 // It may be a link that cannot be followed from within: then by the whole path.
                 Err(_) => {}

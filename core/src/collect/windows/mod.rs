@@ -17,7 +17,7 @@ mod open;
 
 use super::list::{self, Wanted};
 use super::listing::windows::mtime;
-use super::{Confirm, Disk, Kind, Listing, OpenFile, hand_on};
+use super::{Confirm, Disk, Kind, Listing, OneName, OpenFile, hand_on};
 use crate::plan::{How, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
 use names::Start;
@@ -28,6 +28,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The disk below a base directory, which stays open.
 pub struct WindowsDisk {
@@ -37,6 +39,7 @@ pub struct WindowsDisk {
     /// The same for the kernel, with a backslash at its end.
     units: Vec<u16>,
     confirm: Confirm,
+    one_name: Option<Arc<OneName>>,
 }
 
 /// What is used again and again by a thread.
@@ -77,7 +80,7 @@ impl WindowsDisk {
         if units.last() != Some(&u16::from(b'\\')) {
             units.push(u16::from(b'\\'));
         }
-        Ok(Self { base, path, units, confirm: Confirm::Suspects })
+        Ok(Self { base, path, units, confirm: Confirm::Suspects, one_name: None })
     }
 
     /// The same disk, with this done about listings that are behind. [`Confirm::Nothing`] is for those who know
@@ -85,6 +88,12 @@ impl WindowsDisk {
     #[must_use]
     pub fn confirming(self, confirm: Confirm) -> Self {
         Self { confirm, ..self }
+    }
+
+    /// The same disk, which knows, and learns, which files have one name only. Without that each file is asked itself.
+    #[must_use]
+    pub fn knowing(self, one_name: Arc<OneName>) -> Self {
+        Self { one_name: Some(one_name), ..self }
     }
 
     /// Opens what a path leads to.
@@ -117,9 +126,25 @@ impl WindowsDisk {
             return stat;
         }
         match self.open_path(path, Purpose::Facts, units) {
-            Ok(file) => stat_of(file.as_handle()),
+            Ok(file) => self.stat_of(file.as_handle()),
             Err(status) => stat_without(status.code()),
         }
+    }
+
+    fn stat_of(&self, file: BorrowedHandle<'_>) -> Stat {
+        match nt::facts(file) {
+            Ok(facts) => self.present(&facts),
+            Err(error) => Stat::Unreadable(error.raw_os_error().unwrap_or(0)),
+        }
+    }
+
+    /// What a file itself said.
+    fn present(&self, facts: &Facts) -> Stat {
+        let meta = meta(facts);
+        if let Some(one_name) = self.one_name.as_ref().filter(|_| facts.links == 1) {
+            one_name.learn(meta, Meta::mtime_at(SystemTime::now()));
+        }
+        Stat::Present(meta)
     }
 
     /// Asks without opening; `None` where that is not possible, or not enough.
@@ -136,7 +161,7 @@ impl WindowsDisk {
         *units.get_mut(1)? = u16::from(b'\\');
         units.push(0);
         match nt::by_name(units)? {
-            Ok(facts) if facts.attributes & REPARSE_POINT == 0 => Some(Stat::Present(meta(&facts))),
+            Ok(facts) if facts.attributes & REPARSE_POINT == 0 => Some(self.present(&facts)),
             // Other errors may be of this way of asking.
             Err(code @ (2 | 3)) => Some(stat_without(code)),
             _ => None,
@@ -238,6 +263,10 @@ impl Disk for WindowsDisk {
         self.confirm
     }
 
+    fn one_name(&self) -> Option<&OneName> {
+        self.one_name.as_deref()
+    }
+
     fn kind(&self, path: &[u8]) -> io::Result<Kind> {
         let file = self.open_path(path, Purpose::Facts, &mut Vec::new())?;
         Ok(open::kind(&nt::facts(file.as_handle())?))
@@ -258,13 +287,6 @@ fn meta(facts: &Facts) -> Meta {
 /// A status change time, where there is one.
 fn ctime(changed: i64) -> i64 {
     if changed == 0 { 0 } else { mtime(changed) }
-}
-
-fn stat_of(file: BorrowedHandle<'_>) -> Stat {
-    match nt::facts(file) {
-        Ok(facts) => Stat::Present(meta(&facts)),
-        Err(error) => Stat::Unreadable(error.raw_os_error().unwrap_or(0)),
-    }
 }
 
 /// What an error says about the file that was to be opened.
