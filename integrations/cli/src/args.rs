@@ -1,6 +1,7 @@
 //! What the user typed. No I/O, no decisions.
 
 use crate::cmake::Cmake;
+use crate::exit::Status;
 use crate::run::Trouble;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
@@ -199,9 +200,9 @@ impl OneTarget {
 }
 
 /// Two exit statuses.
-fn statuses(text: &str) -> Result<(u8, u8), String> {
-    let both = text.split_once('=').and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
-    both.ok_or_else(|| "it has the form FROM=TO, both from 0 to 255".into())
+fn statuses(text: &str) -> Result<(Status, Status), String> {
+    let (from, to) = text.split_once('=').ok_or("it has the form FROM=TO")?;
+    Ok((Status::parse(from)?, Status::parse(to)?))
 }
 
 fn policy(name: &str) -> Result<Policy, String> {
@@ -363,11 +364,11 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) libraries: bool,
     /// The exit status if the command need not run
-    #[arg(long, value_name = "STATUS", default_value_t = 0)]
-    pub(crate) fresh_status: u8,
+    #[arg(long, value_name = "STATUS", default_value = "0", value_parser = Status::parse)]
+    pub(crate) fresh_status: Status,
     /// End with the status TO where the command ends with FROM, which tells such an end from one of upcheck's own
     #[arg(long, value_name = "FROM=TO", value_parser = statuses)]
-    pub(crate) map_status: Vec<(u8, u8)>,
+    pub(crate) map_status: Vec<(Status, Status)>,
     /// The command and its arguments; it is run in the build directory. One that builds a directory of ninja or CMake
     /// (`upcheck run -C build -- cmake --build build`) is run in the current one, and nothing is put on record
     #[arg(last = true, required = true, value_name = "COMMAND")]

@@ -7,7 +7,7 @@ use crate::bench_fs;
 use crate::build_tool;
 use crate::cmake;
 use crate::doctor;
-use crate::exit::Exit;
+use crate::exit::{Exit, Status};
 use crate::image_folder;
 use crate::json;
 use crate::ninja;
@@ -21,7 +21,6 @@ use anstream::AutoStream;
 use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
 use upcheck::collect::{Disk, os_disk_knowing};
 use upcheck::project::{DescribeError, ProjectError};
 use upcheck_ninja::Error;
@@ -63,7 +62,7 @@ impl From<upcheck_graph::Error> for Trouble {
 }
 
 /// Runs the command that was asked for.
-pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
+pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     let is_run = matches!(args.command, Some(Command::Run(_)));
     let asked = if let Some(Command::Check(asked)) = &args.command { asked } else { &args.check };
     // What was kept may spare the very looking that is to be explained.
@@ -93,7 +92,7 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
         return refused(common, contradiction);
     }
     if common.named.write_query {
-        return cmake::write_query(common).map(ExitCode::from);
+        return cmake::write_query(common).map(Status::from);
     }
     // These ask nothing of CMake.
     let is_apart =
@@ -131,7 +130,7 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
             return Ok(run(common, args).unwrap_or_else(|trouble| record::trouble_of_run(common, &trouble)));
         }
     };
-    exit.map(ExitCode::from)
+    exit.map(Status::from)
 }
 
 pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
