@@ -150,12 +150,16 @@ impl Build {
             Some(cache) => cache.digest_files(disk, &to_read, threads),
             None => digest_files(disk, &to_read, threads),
         };
-        let known: HashSet<_> =
-            contents.states.iter().map(|state| (contents.path(state.path), state.blake3)).collect();
+        let states = contents.states.iter();
+        let held: HashSet<_> =
+            states.clone().map(|state| (contents.path(state.path), state.blake3)).collect();
+        let timed: HashSet<_> = states.map(|state| (contents.path(state.path), state.meta.mtime)).collect();
         let mut counts = ContentCounts { looked: to_read.len(), ..ContentCounts::default() };
-        for (&(file, path, _), content) in to_read.iter().zip(found) {
+        for (&(file, path, meta), content) in to_read.iter().zip(found) {
+            // A stamp that was too young to prove anything is looked at, too.
             if let Content::Digest(digest) = content {
-                counts.touched += usize::from(known.contains(&(path, digest)));
+                let is_touched = held.contains(&(path, digest)) && !timed.contains(&(path, meta.mtime));
+                counts.touched += usize::from(is_touched);
             }
             snapshot.set_content(file, content);
         }
