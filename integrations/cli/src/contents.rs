@@ -6,6 +6,7 @@ use crate::cmake::Cmake;
 use crate::exit::Exit;
 use crate::image_folder::digests;
 use crate::ninja::{collect, load, looked, requests, targets};
+use crate::plan;
 use crate::project::trouble;
 use crate::run::{Trouble, open, print_answer, warn};
 use crate::text::plural;
@@ -90,6 +91,10 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         build.load_rules(&disk)?;
     }
     warn(common, build.warnings());
+    if let Some(platform) = args.explain_plan {
+        plan::explain(common, platform, &build.graph().files, &snapshot)?;
+        return Ok(exit);
+    }
     let summary = build.summary(&snapshot, &report);
     let answer = Answer {
         from: common.origin(),

@@ -208,8 +208,8 @@ impl Reader<'_> {
             _ => found.output(&self.entry.file),
         };
         let is_kept = |output: &Vec<u8>| {
-            !matches!(output.as_slice(), b"-" | b"/dev/null")
-                && !(cfg!(windows) && output.eq_ignore_ascii_case(b"nul"))
+            let is_nul = cfg!(windows) && output.eq_ignore_ascii_case(b"nul");
+            !is_nul && !matches!(output.as_slice(), b"-" | b"/dev/null")
         };
         let output = output.filter(is_kept);
         output.map(|output| self.in_directory(&output))

@@ -125,7 +125,7 @@ impl World {
 
     /// Stale by content: of something else than on record, itself or what it needs.
     fn expected(&self) -> BTreeSet<String> {
-        let mut stale = vec![false; SOURCES + TARGETS];
+        let mut stale = [false; SOURCES + TARGETS];
         for target in 0..TARGETS {
             let is_other = self.recorded.get(&target) != Some(&self.made_of_now(target));
             let above = self.inputs[target].iter().any(|&input| stale[input]);

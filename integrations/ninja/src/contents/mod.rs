@@ -16,7 +16,7 @@
 //! |---|---|---|
 //! | `version` | u64 | [`VERSION`] |
 //! | `states` | 112 bytes | how a file was: stamp, BLAKE3 and SHA-256 of its content, path, whether it was there |
-//! | `targets` | 56 bytes | a target: its first output, its command's hash, ninja's entry for it, where its rows are |
+//! | `targets` | 48 bytes | a target: its first output, its command's hash, ninja's entry for it, where its rows are |
 //! | `rows` | u32 | numbers of states: for each target its described inputs, its discovered ones, its outputs |
 //!
 //! A phony input stands for its own inputs, and is beside them itself, as a file that most often is not there.
