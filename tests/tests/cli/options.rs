@@ -5,8 +5,10 @@ use crate::command::spaces::{
 };
 use crate::command::{Ran, deps_log, run, upcheck, upcheck_in};
 use crate::{json, listed, many_lines};
+use std::fs::File;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
-use std::process::Command;
+use std::time::{Duration, SystemTime};
 use upcheck_ninja::NinjaVersion;
 use upcheck_tests::aloud::not_tested;
 use upcheck_tests::space::Space;
@@ -66,14 +68,15 @@ fn a_source_is_fresh_and_a_missing_or_unreadable_one_is_trouble() {
     let space = program();
     assert_eq!(run(&space, "a.c").answer(0), "fresh: nothing to do\n");
     space.remove("a.c");
-    symlink("b.c", space.path().join("loop")).expect("a link");
     for args in ["a.c", "--exact a.c", "why a.c"] {
         assert_eq!(
             run(&space, args).trouble(),
             "upcheck: error: 'a.c' missing and no known rule to make it\n"
         );
     }
+    #[cfg(unix)]
     symlink("a.c", space.path().join("a.c")).expect("a link");
+    #[cfg(unix)]
     for args in ["a.c", "--exact a.c", "why a.c"] {
         assert_eq!(
             run(&space, args).trouble(),
@@ -320,9 +323,10 @@ fn a_time_zone_has_its_summer_time_and_may_be_a_name() {
 #[test]
 fn times_beyond_what_64_bits_of_nanoseconds_hold_are_printed_all_the_same() {
     let space = program();
-    let touched =
-        Command::new("touch").args(["-d", "2400-01-01 UTC", "config.h"]).current_dir(space.path()).status();
-    assert!(touched.expect("touch starts").success());
+    let header = File::options().write(true).open(space.path().join("config.h")).expect("a file");
+    // In the year 2400.
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(13_569_465_600);
+    header.set_modified(time).expect("a time that can be set");
     let text = run(&space, "").answer(1);
     assert!(text.contains("config.h is newer than"), "{text}");
     space.set_mtime("config.h", T + 1_500_000_001);

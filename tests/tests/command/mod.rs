@@ -12,6 +12,7 @@ use std::process::Command;
 use upcheck_ninja::NinjaVersion;
 use upcheck_tests::space::Space;
 use upcheck_tests::tools;
+use upcheck_tests::words;
 
 /// How a run of the command ended, and what it printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ impl Ran {
     /// Takes what a finished command left. Whatever it was asked, it must neither panic nor be killed.
     #[track_caller]
     pub(crate) fn new(output: std::process::Output) -> Self {
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output in UTF-8");
+        let text = |bytes: Vec<u8>| words::as_on_unix(String::from_utf8(bytes).expect("output in UTF-8"));
         let ran = Self {
             status: output.status.code().unwrap_or(-1),
             stdout: text(output.stdout),
@@ -72,7 +73,9 @@ impl Ran {
 pub(crate) fn upcheck_in(directory: &Path) -> Command {
     let mut command = Command::new(tools::upcheck());
     command.current_dir(directory).env("TZ", "UTC").env("LC_ALL", "C");
-    command.env("HOME", "/dev/null");
+    for home in ["HOME", "LOCALAPPDATA"] {
+        command.env(home, if cfg!(windows) { "NUL" } else { "/dev/null" });
+    }
     let unwanted = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"];
     for name in unwanted.into_iter().chain(["XDG_CACHE_HOME", "UPCHECK_CACHE_DIR"]) {
         command.env_remove(name);

@@ -3,12 +3,11 @@
 use crate::command::Ran;
 use crate::{MAKE, ask, fresh, graph, json, made, run, upcheck};
 use std::io::Write;
-use std::os::unix::fs::symlink;
-use std::path::Path;
 use std::process::{Command, Stdio};
-use upcheck_tests::aloud::not_tested;
 use upcheck_tests::space::Space;
-use upcheck_tests::tools::Ninja;
+use upcheck_tests::tools::{Ninja, sh};
+#[cfg(unix)]
+use {std::os::unix::fs::symlink, std::path::Path, upcheck_tests::aloud::not_tested};
 
 /// What each target is affected by, and what nothing depends on, as `a.o<a.c@0 app<a.c@1 ?README`.
 fn told(ran: Ran) -> String {
@@ -94,7 +93,7 @@ fn sources_headers_patterns_and_outputs_lead_to_what_depends_on_them() {
 fn without_records_depfiles_tell() {
     let space = graph();
     assert_eq!(affected(&space, "--from graph deep.h"), "?deep.h");
-    let status = Command::new("sh").args(["-c", MAKE]).current_dir(space.path()).status();
+    let status = sh(MAKE).current_dir(space.path()).status();
     assert!(status.expect("sh starts").success());
     assert_eq!(
         affected(&space, "--from graph deep.h"),
@@ -170,6 +169,7 @@ fn a_list_on_standard_input_is_as_git_prints_it() {
 }
 
 #[test]
+#[cfg(unix)] // It takes a real shell, and git.
 fn a_real_difference_of_git_is_understood() {
     if Command::new("git").arg("--version").output().is_err() {
         return not_tested("lists of git; this needs git");
@@ -178,7 +178,7 @@ fn a_real_difference_of_git_is_understood() {
     let script = "git init -q . && git add a.c b.c res graph.json && \
         git -c user.name=a -c user.email=a@b commit -q -m one && rm b.c && echo 'int x;' > a.c && \
         echo > 'res/\u{e4}' && git add res && git diff --name-only HEAD";
-    let list = Command::new("sh").args(["-c", script]).current_dir(space.path()).output().expect("sh starts");
+    let list = sh(script).current_dir(space.path()).output().expect("sh starts");
     assert!(list.status.success());
     let said = told(piped(&space, ".", "--from graph --format json -", &list.stdout));
     assert_eq!(said, "a.o<a.c@0 b.o<b.c@0 app<res/\u{e4}@0 tests<res/\u{e4}@1");
@@ -248,6 +248,7 @@ fn sources_of_a_ninja_build_are_known_from_anywhere() {
 }
 
 #[test]
+#[cfg(unix)]
 fn links_do_not_hide_files() {
     let space = ninja();
     let there = Space::new();
