@@ -1,6 +1,6 @@
 //! Build directories that look built, without a ninja or a compiler. All times are set.
 
-use super::{build_log, deps_log};
+use super::{build_log, deps_log, log_time};
 use std::fmt::Write;
 use upcheck_ninja::NinjaVersion;
 use upcheck_tests::space::Space;
@@ -276,7 +276,8 @@ pub(crate) fn every_kind() -> Vec<Kind> {
 
     let space = text("build a: t\nbuild b: t\n");
     let hash = NinjaVersion::V1_11.hash_command(b"t a");
-    space.write(".ninja_log", format!("# ninja log v5\n0\t1\t{T}\ta\t{hash:x}\n"));
+    let time = log_time(T);
+    space.write(".ninja_log", format!("# ninja log v5\n0\t1\t{time}\ta\t{hash:x}\n"));
     space.write_at("a", "", T);
     add(1, "a log of ninja 1.11", space);
 

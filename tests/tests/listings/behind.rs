@@ -71,6 +71,13 @@ fn what_a_listing_tells_is_judged_like_what_a_file_tells() {
 }
 
 #[test]
+fn a_file_that_was_asked_itself_after_its_listing_is_one_file() {
+    for confirm in [Confirm::Nothing, Confirm::All] {
+        assert_eq!(Build::new(confirm).look().n_files(), 41, "{confirm:?}");
+    }
+}
+
+#[test]
 fn a_hard_linked_header_changed_by_its_other_name_makes_its_target_stale_if_both_are_asked_for() {
     let mut build = Build::new(Confirm::Suspects).with("h/other.h");
     build.disk.hard_link("h/7.h", "h/other.h");

@@ -1,6 +1,8 @@
 //! `upcheck run`: when the command is run, how the run ends, and what is on record then.
 
-use crate::{CAT, Ended, ask, fresh, run, sources, stale, text, upcheck};
+use crate::{CAT, ask, fresh, run, sources, stale, text};
+#[cfg(unix)]
+use crate::{Ended, upcheck};
 use std::fs;
 use upcheck_tests::space::Space;
 
