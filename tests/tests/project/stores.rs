@@ -6,6 +6,9 @@ use upcheck_tests::space::Space;
 
 const TARGET: &str = "-i src/*.ts -o out";
 
+/// The folder of records, as it is told.
+const STORE: &str = if cfg!(windows) { r".\.upcheck" } else { "./.upcheck" };
+
 fn built() -> Space {
     let space = sources();
     run(&space, TARGET, crate::CAT).well();
@@ -26,7 +29,7 @@ fn a_store_of_another_version_is_trouble_and_stays_as_it_is() {
     let space = built();
     space.write(".upcheck/records", of_version_2());
     let trouble = ask(&space, TARGET).trouble();
-    assert!(trouble.starts_with("upcheck: error: reading the records in './.upcheck': "), "{trouble}");
+    assert!(trouble.starts_with(&format!("upcheck: error: reading the records in '{STORE}': ")), "{trouble}");
     assert!(trouble.contains("version 2"), "{trouble}");
     for args in ["why out", "record", "record --begin", "affected x"] {
         assert!(ask(&space, &format!("{args} {TARGET}")).trouble().contains("version 2"));
@@ -40,7 +43,7 @@ fn a_store_of_another_version_is_trouble_and_stays_as_it_is() {
 fn a_damaged_store_is_warned_of_and_its_targets_are_stale() {
     let space = made();
     let whole = space.read(".upcheck/records");
-    let warning = "upcheck: warning: the records in './.upcheck' are damaged from byte ";
+    let warning = &format!("upcheck: warning: the records in '{STORE}' are damaged from byte ");
     let mut n_warned = 0;
     for at in (0..whole.len()).step_by(97) {
         let mut damaged = whole.clone();
