@@ -167,7 +167,11 @@ fn lines_about_a_graph_say_the_same_as_the_whole() {
     assert_eq!((&whole["root_causes"], summary(&whole)), (&last["root_causes"], summary(&last)));
     assert_eq!(whole["root_causes"], json(r#"[{"path": "deep.h", "code": "input-changed", "targets": 4}]"#));
     let summary = &whole["summary"];
-    assert_eq!([&summary["records"], &summary["contents"]], [&Value::from(true), &Value::from(0)]);
+    assert_eq!(summary["records"], true);
+    // Elsewhere a record has no device, so that contents are compared.
+    if cfg!(unix) {
+        assert_eq!(summary["contents"], 0);
+    }
 }
 
 #[test]
