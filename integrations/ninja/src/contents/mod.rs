@@ -10,11 +10,12 @@
 //!
 //! # Format
 //!
-//! An image (see [`upcheck::image`]) with these tables beside those of [`FileTable`]:
+//! An image (see [`upcheck::image`]) with these tables:
 //!
 //! | table | entries | what |
 //! |---|---|---|
 //! | `version` | u64 | [`VERSION`] |
+//! | `paths`, `pathends` | bytes, u64 | every path, and where each ends |
 //! | `states` | 112 bytes | how a file was: stamp, BLAKE3 and SHA-256 of its content, path, whether it was there |
 //! | `targets` | 48 bytes | a target: its first output, its command's hash, ninja's entry for it, where its rows are |
 //! | `rows` | u32 | numbers of states: for each target its described inputs, its discovered ones, its outputs |

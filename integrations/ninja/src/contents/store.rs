@@ -33,7 +33,7 @@ impl Contents {
             Err(error) => return Err(error),
         };
         let damaged = || io::Error::new(ErrorKind::InvalidData, "it is damaged, or another version's");
-        let image = Image::map(&file)?.ok_or_else(damaged)?;
+        let image = Image::read(&file)?.ok_or_else(damaged)?;
         Self::load(&image).map(Some).ok_or_else(damaged)
     }
 
@@ -41,8 +41,16 @@ impl Contents {
         if *image.table::<u64>("version")? != [VERSION] {
             return None;
         }
+        // The folder is in the user's tree, so what is in it may be anybody's: nothing is taken for right.
+        let (paths, ends) = (image.table::<u8>("paths")?, image.table::<u64>("pathends")?);
+        if !ends.is_sorted() || ends.last().map_or(0, |end| *end) != paths.len() as u64 {
+            return None;
+        }
+        let mut files = FileTable::default();
+        files.append(&paths, &ends);
+        files.index();
         let mut contents = Self {
-            files: FileTable::load(image)?,
+            files,
             states: image.table("states")?,
             targets: image.table("targets")?,
             rows: image.table("rows")?,
@@ -76,9 +84,15 @@ impl Contents {
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         let version = [VERSION];
+        let (mut paths, mut ends) = (Vec::new(), Vec::with_capacity(self.files.len()));
+        for file in self.files.ids() {
+            paths.extend_from_slice(self.files.path(file));
+            ends.push(paths.len() as u64);
+        }
         let mut tables = Tables::default();
         tables.add("version", &version);
-        self.files.save(&mut tables);
+        tables.add("paths", &paths);
+        tables.add("pathends", &ends);
         tables.add("states", &self.states);
         tables.add("targets", &self.targets);
         tables.add("rows", &self.rows);
@@ -138,5 +152,51 @@ impl PartialEq for Contents {
             && *self.targets == *other.targets
             && *self.rows == *other.rows
             && paths(self) == paths(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytemuck::Zeroable;
+
+    /// What is read of a file with these tables, whose checksums are right.
+    fn read(ends: &[u64], states: &[State], targets: &[Row], rows: &[u32]) -> io::Result<Option<Contents>> {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let version = [VERSION];
+        let mut tables = Tables::default();
+        tables.add("version", &version);
+        tables.add("paths", b"ab");
+        tables.add("pathends", ends);
+        tables.add("states", states);
+        tables.add("targets", targets);
+        tables.add("rows", rows);
+        let mut file = File::create(folder.path().join(Contents::NAME)).expect("a file");
+        tables.write(&mut file).expect("it is written");
+        Contents::read(folder.path())
+    }
+
+    #[test]
+    fn tables_that_do_not_fit_together_are_an_error_whatever_their_checksums_say() {
+        let state = |file| State { path: FileId::new(file), ..State::zeroed() };
+        let row =
+            |output, start, n_inputs| Row { output: FileId::new(output), start, n_inputs, ..Row::zeroed() };
+        let right =
+            read(&[1, 2], &[state(1)], &[row(0, 0, 1)], &[0]).expect("it is right").expect("it is there");
+        assert_eq!(right.target(b"a").map(|row| right.states_of(row).map(Iterator::count)), Some([1, 0, 0]));
+        assert!(right.target(b"b").is_none());
+        for (what, found) in [
+            ("ends that go back", read(&[2, 1], &[], &[], &[])),
+            ("ends past the end", read(&[1, 3], &[], &[], &[])),
+            ("no ends", read(&[], &[], &[], &[])),
+            ("a path that is none", read(&[1, 2], &[state(2)], &[], &[])),
+            ("an output that is none", read(&[1, 2], &[state(1)], &[row(2, 0, 1)], &[0])),
+            ("a state that is none", read(&[1, 2], &[state(1)], &[row(0, 0, 1)], &[1])),
+            ("rows past the end", read(&[1, 2], &[state(1)], &[row(0, 0, 2)], &[0])),
+            ("rows past all ends", read(&[1, 2], &[state(1)], &[row(0, u64::MAX, 1)], &[0])),
+        ] {
+            let error = found.err().map(|error| error.kind());
+            assert_eq!(error, Some(ErrorKind::InvalidData), "{what}");
+        }
     }
 }
