@@ -176,7 +176,7 @@ impl FileTable {
     }
 
     /// Adds the tables to an image. All files have to be indexed.
-    pub(crate) fn save<'a>(&'a self, tables: &mut Tables<'a>) {
+    pub fn save<'a>(&'a self, tables: &mut Tables<'a>) {
         debug_assert_eq!(self.n_unindexed, 0, "paths are missing in the table");
         tables.add("paths", &self.arena);
         tables.add("pathends", &self.ends);

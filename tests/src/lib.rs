@@ -8,3 +8,4 @@ pub mod space;
 pub mod through_c;
 pub mod tools;
 pub mod twin;
+pub mod words;

@@ -3,9 +3,11 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, chown, symlink};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
+use upcheck_tests::aloud::not_tested;
 use upcheck_tests::space::Space;
 use upcheck_tests::tools::root;
 
@@ -177,4 +179,134 @@ fn what_is_listed_is_what_is_found_alone_whatever_the_names() {
     let present =
         listed[..n].iter().filter(|line| !line.starts_with("Missing") && !line.starts_with("Unreadable"));
     assert!(present.count() > 30, "{listed:#?}");
+}
+
+#[test]
+#[ignore = "builds for Windows and runs Wine"]
+fn images_that_belong_to_somebody_else_are_not_used() {
+    let (space, folder) = (Space::new(), Space::new());
+    // Wine takes what belongs to any other user for an anonymous user's.
+    let give = |path: &Path, to: u32| chown(path, Some(to), None);
+    let mine = folder.path().metadata().expect("a folder").uid();
+    if give(folder.path(), mine + 1).and_then(|()| give(folder.path(), mine)).is_err() {
+        not_tested("whether images of somebody else are used on Windows: only root can give files away");
+        return;
+    }
+    space.write_at("build.ninja", "rule c\n  command = c\nbuild out: c in\n", 1_600_000_000_000_000_000);
+    space.write_at("in", "", 1_600_000_000_000_000_000);
+    // What became of the image, as the answer has it.
+    let ask = || {
+        let (status, text) = upcheck(&[
+            "--format=json",
+            &format!("--image-dir=Z:{}", folder.path().display()),
+            &format!("-CZ:{}", space.path().display()),
+        ]);
+        assert_eq!(status, Some(1), "{text}");
+        // A warning may follow.
+        let mut documents = serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>();
+        let answer = documents.next().expect("an answer").expect("JSON");
+        answer["summary"]["image"].as_str().expect("text").to_owned()
+    };
+    let files = || {
+        let entries = std::fs::read_dir(folder.path()).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").path()).collect::<Vec<_>>()
+    };
+    assert_eq!(ask(), "made");
+    assert_eq!(ask(), "used");
+    files().iter().for_each(|file| give(file, mine + 1).expect("a file given away"));
+    assert_eq!(ask(), "made", "somebody else's files are as if they were not there");
+    assert!(files().iter().all(|file| file.metadata().expect("a file").uid() == mine), "they were replaced");
+    assert_eq!(ask(), "used");
+    give(folder.path(), mine + 1).expect("a folder given away");
+    let before = files();
+    assert_eq!(ask(), "failed", "nothing is kept in somebody else's folder, nor believed");
+    assert_eq!(files(), before);
+}
+
+/// What a script in `tests/tools` prints: the path of what it has installed.
+fn tool(name: &str) -> String {
+    let output = Command::new(root().join("tests/tools").join(name)).output().expect("it can be run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text").trim_end().to_owned()
+}
+
+/// The command for Windows: its exit status and what it prints.
+fn upcheck(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(root().join("tests/on"))
+        .args(["x86_64-pc-windows-gnu", "run", "-q", "-p", "upcheck-cli", "--"])
+        .args(arguments)
+        .output()
+        .expect("tests/on can be run");
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).expect("UTF-8").replace("\r\n", "\n"))
+}
+
+#[test]
+#[ignore = "builds for Windows and runs Wine"]
+fn globs_match_what_they_match_for_cmake_for_windows() {
+    let (wine, cmake, ninja) = (tool("get-wine"), tool("get-cmake-windows"), tool("get-ninja-windows"));
+    let run = |program: &str, arguments: &[&str]| {
+        let output = Command::new(&wine).arg(program).args(arguments).output().expect("Wine can be run");
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(output.status.success(), "{program} {arguments:?}: {text}");
+        text
+    };
+    let space = Space::new();
+    for name in
+        ["Main.C", "other.c", "README.TXT", "a-b.C", "Ä.c", "ä2.C", "Deep/X.H", "Deep/Under/y.h", "dEEP2/Z.h"]
+    {
+        space.write(&format!("src/Data/{name}"), "");
+    }
+    let globs = [
+        "GLOB Data/*.c",
+        "GLOB Data/*.C",
+        "GLOB data/m*",
+        "GLOB DATA/d*/*.h",
+        "GLOB LIST_DIRECTORIES false Data/*",
+        "GLOB Data/[A-Z]*",
+        "GLOB Data/[a-z]*",
+        "GLOB Data/[!M]*",
+        "GLOB Data/[!m]*",
+        "GLOB Data/Ä*",
+        "GLOB Data/ä*",
+        "GLOB Data//./READ?E*",
+        "GLOB RELATIVE ${here}/DATA Data/*.txt",
+        "GLOB RELATIVE ${here}/dAtA/DEEP Data/deep/*.H",
+        "GLOB RELATIVE Q:/elsewhere Data/*.txt",
+        "GLOB_RECURSE Data/*.h",
+        "GLOB_RECURSE LIST_DIRECTORIES true Data/deep/*.H",
+        "GLOB_RECURSE RELATIVE ${here}/data d*/*.h",
+    ];
+    let mut lists = String::from(
+        "cmake_minimum_required(VERSION 3.20)\nproject(p NONE)\nset(here ${CMAKE_CURRENT_SOURCE_DIR})\n",
+    );
+    for (n, glob) in globs.iter().enumerate() {
+        let (kind, rest) = glob.split_once(' ').expect("a kind");
+        let (options, expression) = rest.rsplit_once(' ').unwrap_or(("", rest));
+        lists += &format!("file({kind} found{n} {options} CONFIGURE_DEPENDS \"{expression}\")\n");
+        lists += &format!("message(\"{n}: ${{found{n}}}\")\n");
+    }
+    space.write("src/CMakeLists.txt", lists);
+    for query in ["codemodel-v2", "cmakeFiles-v1"] {
+        space.write(&format!("build/.cmake/api/v1/query/{query}"), "");
+    }
+    let place = |name: &str| format!("Z:{}/{name}", space.path().display());
+    let (source, build) = (place("src"), place("build"));
+    let make = format!("-DCMAKE_MAKE_PROGRAM=Z:{ninja}");
+    let told = run(&cmake, &["-G", "Ninja", &make, "-S", &source, "-B", &build]);
+    assert!(told.contains("Data/Main.C"), "{told}");
+    run(&ninja, &["-C", &build]);
+    let ask = || upcheck(&["-C", &build, "--from", "cmake", "--no-image", "--explain"]);
+    // Had one of them another result here, CMake would have to run.
+    let (status, text) = ask();
+    assert_eq!(status, Some(0), "{text}\n{told}");
+    for name in ["src/Data/NEW.c", "src/data-2.h", "src/Data/Deep/new.H"] {
+        space.write(name, "");
+        let (status, text) = ask();
+        let is_matched = !name.contains("data-2");
+        assert_eq!(status, Some(i32::from(is_matched)), "{name}: {text}");
+        assert_eq!(text.contains("came as an input"), is_matched, "{text}");
+        std::fs::remove_file(space.path().join(name)).expect("a file");
+    }
+    assert_eq!(ask().0, Some(0));
 }

@@ -31,7 +31,7 @@ impl ImageFolder {
     /// The image of that name; `None` if there is none that can be used.
     #[must_use]
     pub fn read(&self, name: &str) -> Option<Image> {
-        if !is_private(&fs::symlink_metadata(&self.path).ok()?) {
+        if !is_private_folder(&self.path).ok()? {
             return None;
         }
         let mut options = OpenOptions::new();
@@ -39,7 +39,7 @@ impl ImageFolder {
         do_not_follow(&mut options);
         let file = options.open(self.path.join(name)).ok()?;
         let found = file.metadata().ok()?;
-        if !found.is_file() || !is_private(&found) {
+        if !found.is_file() || !is_private(&file, &found).ok()? {
             return None;
         }
         Image::map(&file).ok().flatten()
@@ -72,9 +72,9 @@ impl ImageFolder {
     }
 
     fn make(&self) -> io::Result<()> {
-        match fs::symlink_metadata(&self.path) {
-            Ok(found) if found.is_dir() && is_private(&found) => return Ok(()),
-            Ok(_) => {
+        match is_private_folder(&self.path) {
+            Ok(true) => return Ok(()),
+            Ok(false) => {
                 return Err(io::Error::new(
                     ErrorKind::PermissionDenied,
                     "it is not a folder that only its user can write to",
@@ -156,15 +156,52 @@ fn write_new(path: &Path, tables: &Tables<'_>) -> io::Result<u64> {
     tables.write(&mut file)
 }
 
+/// Whether nobody but the user can write there. What is no folder, or a link to one, is not.
 #[cfg(unix)]
-fn is_private(found: &Metadata) -> bool {
+fn is_private_folder(path: &Path) -> io::Result<bool> {
+    let found = fs::symlink_metadata(path)?;
+    Ok(found.is_dir() && is_its_users(&found))
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere asking can fail")]
+fn is_private(_: &File, found: &Metadata) -> io::Result<bool> {
+    Ok(is_its_users(found))
+}
+
+#[cfg(unix)]
+fn is_its_users(found: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
 }
 
-#[cfg(not(unix))]
-fn is_private(_: &Metadata) -> bool {
-    true
+/// Windows tells whose a folder is. What others make there is theirs, and is found to be; whether they may also change what
+/// they have not made stands in lists that nobody looks at.
+#[cfg(windows)]
+fn is_private_folder(path: &Path) -> io::Result<bool> {
+    use std::os::windows::fs::OpenOptionsExt;
+    use windows_sys::Win32::Storage::FileSystem::{FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT};
+    // A folder can only be opened with the first of these, and a link itself with the second.
+    let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
+    let folder = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let found = folder.metadata()?;
+    Ok(found.is_dir() && is_private(&folder, &found)?)
+}
+
+#[cfg(windows)]
+fn is_private(file: &File, _: &Metadata) -> io::Result<bool> {
+    super::token::belongs_to_user(file)
+}
+
+/// Where nobody can tell, nothing is kept.
+#[cfg(not(any(unix, windows)))]
+fn is_private_folder(_: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn is_private(_: &File, _: &Metadata) -> io::Result<bool> {
+    Ok(false)
 }
 
 #[cfg(unix)]
@@ -182,7 +219,13 @@ fn do_not_follow(options: &mut OpenOptions) {
     options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
+fn do_not_follow(options: &mut OpenOptions) {
+    use std::os::windows::fs::OpenOptionsExt;
+    options.custom_flags(windows_sys::Win32::Storage::FileSystem::FILE_FLAG_OPEN_REPARSE_POINT);
+}
+
+#[cfg(not(any(unix, windows)))]
 fn do_not_follow(_: &mut OpenOptions) {}
 
 #[cfg(all(test, unix))]

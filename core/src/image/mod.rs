@@ -30,6 +30,10 @@
 
 mod folder;
 mod map;
+#[cfg(any(windows, test))]
+mod owner;
+#[cfg(windows)]
+mod token;
 mod words;
 
 pub use folder::ImageFolder;

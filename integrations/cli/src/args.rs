@@ -1,6 +1,7 @@
 //! What the user typed. No I/O, no decisions.
 
 use crate::cmake::Cmake;
+use crate::exit::Status;
 use crate::run::Trouble;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
@@ -110,7 +111,7 @@ pub(crate) struct Common {
 
 const CMAKE: &str = "Build directories of CMake (each of these means --from cmake)";
 const ONE_TARGET: &str = "One target, described by options";
-const RECORDS: &str = "Records of success (not for ninja, which has its own)";
+const RECORDS: &str = "Records of success (ninja has its own; with it, what files hold)";
 
 /// Whatever has a name in CMake.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -199,9 +200,9 @@ impl OneTarget {
 }
 
 /// Two exit statuses.
-fn statuses(text: &str) -> Result<(u8, u8), String> {
-    let both = text.split_once('=').and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
-    both.ok_or_else(|| "it has the form FROM=TO, both from 0 to 255".into())
+fn statuses(text: &str) -> Result<(Status, Status), String> {
+    let (from, to) = text.split_once('=').ok_or("it has the form FROM=TO")?;
+    Ok((Status::parse(from)?, Status::parse(to)?))
 }
 
 fn policy(name: &str) -> Result<Policy, String> {
@@ -309,7 +310,7 @@ pub(crate) enum Command {
     /// Run a command if a target is stale, and record its success
     #[command(after_help = RUN_EXIT_STATUS)]
     Run(RunArgs),
-    /// Record that targets are up to date now
+    /// Record that targets are up to date now; for ninja, what their files hold
     #[command(after_help = RECORD_EXIT_STATUS)]
     Record(RecordArgs),
     /// Touch a file if globs have another result than a script of CMake says: for `Upcheck.cmake`
@@ -363,11 +364,11 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) libraries: bool,
     /// The exit status if the command need not run
-    #[arg(long, value_name = "STATUS", default_value_t = 0)]
-    pub(crate) fresh_status: u8,
+    #[arg(long, value_name = "STATUS", default_value = "0", value_parser = Status::parse)]
+    pub(crate) fresh_status: Status,
     /// End with the status TO where the command ends with FROM, which tells such an end from one of upcheck's own
     #[arg(long, value_name = "FROM=TO", value_parser = statuses)]
-    pub(crate) map_status: Vec<(u8, u8)>,
+    pub(crate) map_status: Vec<(Status, Status)>,
     /// The command and its arguments; it is run in the build directory. One that builds a directory of ninja or CMake
     /// (`upcheck run -C build -- cmake --build build`) is run in the current one, and nothing is put on record
     #[arg(last = true, required = true, value_name = "COMMAND")]
@@ -414,6 +415,9 @@ pub(crate) struct CheckArgs {
     /// Answer exactly as `ninja -n` does: stop at a stale manifest, fail where it fails
     #[arg(long)]
     pub(crate) exact: bool,
+    /// For ninja: where only times are others than `upcheck record` found them, and contents are not, nothing is stale
+    #[arg(long)]
+    pub(crate) content: bool,
     /// Show the command of each stale target
     #[arg(long)]
     pub(crate) commands: bool,

@@ -8,6 +8,7 @@ mod args;
 mod bench_fs;
 mod build_tool;
 mod cmake;
+mod contents;
 mod doctor;
 mod exit;
 mod externals;
@@ -26,6 +27,7 @@ mod why;
 mod words;
 
 use clap::{CommandFactory, Parser};
+use exit::{Exit, Status};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -34,27 +36,27 @@ fn main() -> ExitCode {
         Err(error) => {
             // Nothing is left to be done when that fails.
             let _ = error.print();
-            return usage(&error);
+            return usage(&error).end();
         }
     };
     match run::run(&mut args) {
-        Ok(exit) => exit,
+        Ok(status) => status.end(),
         Err(trouble) => {
             run::report_trouble(&args, &trouble);
-            exit::Exit::Trouble.into()
+            Status::from(Exit::Trouble).end()
         }
     }
 }
 
 /// How the command ends when its arguments make no sense, or were a cry for help.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: &clap::Error) -> Status {
     if !error.use_stderr() {
-        return exit::Exit::Fresh.into();
+        return Exit::Fresh.into();
     }
     // What `run` ends with below 125 is the status of what it runs.
     let found = args::Args::command().ignore_errors(true).try_get_matches();
     match found.is_ok_and(|found| found.subcommand_name() == Some("run")) {
-        true => ExitCode::from(record::TROUBLE),
-        false => exit::Exit::Trouble.into(),
+        true => record::TROUBLE.into(),
+        false => Exit::Trouble.into(),
     }
 }

@@ -1,7 +1,7 @@
 //! `run` and `record`: the commands that write records of success.
 
 use crate::args::{Common, RecordArgs, RunArgs};
-use crate::exit::Exit;
+use crate::exit::{Exit, Status};
 use crate::keep_times;
 use crate::libraries::with_libraries;
 use crate::project::{Described, ask, describe, keep_digests, made, open_records, options, trouble};
@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::Command;
 use upcheck::collect::Disk;
 use upcheck::project::{Checked, Committed};
 use upcheck::records::{Records, TargetLock, lock_target, target_holder};
@@ -25,7 +25,7 @@ const CANNOT_RUN: u8 = 126;
 const NO_SUCH_COMMAND: u8 = 127;
 
 /// Runs the command if a target is stale, and records its success. The exit status is that of the command.
-pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> {
+pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<Status, Trouble> {
     if !common.one.is_given() {
         args.without_those_of_one_target()?;
     }
@@ -44,7 +44,7 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
             say(common, "fresh: the command need not run");
         }
         keep_digests(&mut described.project);
-        return Ok(ExitCode::from(args.fresh_status));
+        return Ok(args.fresh_status);
     }
     if args.explain {
         explain(common, &described, &checked);
@@ -67,7 +67,7 @@ pub(crate) fn run(common: &Common, args: &RunArgs) -> Result<ExitCode, Trouble> 
         }
     }
     keep_digests(&mut described.project);
-    Ok(ended(args, 0))
+    Ok(ended(args, Exit::Fresh.into()))
 }
 
 /// The commands to run, one after the other. One whose program has an empty name is none: that is what is left of
@@ -85,27 +85,37 @@ fn identity(args: &RunArgs) -> Vec<OsString> {
 }
 
 /// The exit status for one of the command.
-pub(crate) fn ended(args: &RunArgs, status: u8) -> ExitCode {
+pub(crate) fn ended(args: &RunArgs, status: Status) -> Status {
     let to = args.map_status.iter().find(|(from, _)| *from == status).map(|(_, to)| *to);
-    ExitCode::from(to.unwrap_or(status))
+    to.unwrap_or(status)
 }
 
 /// Runs a command to its end. `Err`: what to end with, where it was not run or did not succeed.
-pub(crate) fn execute(common: &Common, command: &[OsString], directory: &Path) -> Result<(), u8> {
+pub(crate) fn execute(common: &Common, command: &[OsString], directory: &Path) -> Result<(), Status> {
     let status = Command::new(&command[0]).args(&command[1..]).current_dir(directory).status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(code(status)),
+        Ok(status) => {
+            let status = Status::of(status);
+            // Who died so has said nothing, and no shell of Windows says it.
+            if let Some(shown) = status.as_nt_status().filter(|_| cfg!(windows)) {
+                let program = words::visible(&Path::new(&command[0]).display().to_string(), "");
+                let trouble = Trouble(format!("running '{program}': it ended with status {shown}"));
+                crate::run::print_error(common, &trouble);
+            }
+            Err(status)
+        }
         Err(error) => {
             let trouble = trouble("running", Path::new(&command[0]), &error);
             crate::run::print_error(common, &trouble);
-            Err(if error.kind() == ErrorKind::NotFound { NO_SUCH_COMMAND } else { CANNOT_RUN })
+            let is_missing = error.kind() == ErrorKind::NotFound;
+            Err(if is_missing { NO_SUCH_COMMAND } else { CANNOT_RUN }.into())
         }
     }
 }
 
 /// Says on standard error what stood in the way of running a command.
-pub(crate) fn trouble_of_run(common: &Common, trouble: &Trouble) -> ExitCode {
+pub(crate) fn trouble_of_run(common: &Common, trouble: &Trouble) -> Status {
     fail(common, trouble, TROUBLE)
 }
 
@@ -299,19 +309,7 @@ fn say(common: &Common, text: &str) {
     let _ = writeln!(stderr(common), "upcheck: {text}");
 }
 
-fn fail(common: &Common, trouble: &Trouble, code: u8) -> ExitCode {
+fn fail(common: &Common, trouble: &Trouble, code: u8) -> Status {
     crate::run::print_error(common, trouble);
-    ExitCode::from(code)
-}
-
-#[cfg(unix)]
-fn code(status: ExitStatus) -> u8 {
-    use std::os::unix::process::ExitStatusExt;
-    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
-    u8::try_from(code).unwrap_or(1)
-}
-
-#[cfg(not(unix))]
-fn code(status: ExitStatus) -> u8 {
-    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+    code.into()
 }

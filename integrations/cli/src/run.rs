@@ -6,8 +6,9 @@ use crate::args::{Args, CheckArgs, Command, Common, Format};
 use crate::bench_fs;
 use crate::build_tool;
 use crate::cmake;
+use crate::contents;
 use crate::doctor;
-use crate::exit::Exit;
+use crate::exit::{Exit, Status};
 use crate::image_folder;
 use crate::json;
 use crate::ninja;
@@ -21,7 +22,6 @@ use anstream::AutoStream;
 use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
 use upcheck::collect::{Disk, os_disk_knowing};
 use upcheck::project::{DescribeError, ProjectError};
 use upcheck_ninja::Error;
@@ -63,7 +63,7 @@ impl From<upcheck_graph::Error> for Trouble {
 }
 
 /// Runs the command that was asked for.
-pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
+pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     let is_run = matches!(args.command, Some(Command::Run(_)));
     let asked = if let Some(Command::Check(asked)) = &args.command { asked } else { &args.check };
     // What was kept may spare the very looking that is to be explained.
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
         return refused(common, contradiction);
     }
     if common.named.write_query {
-        return cmake::write_query(common).map(ExitCode::from);
+        return cmake::write_query(common).map(Status::from);
     }
     // These ask nothing of CMake.
     let is_apart =
@@ -121,7 +121,8 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
         Some(Command::Why(args)) if common.is_project() => project::explain(common, args),
         Some(Command::Why(args)) => ninja::explain(common, args),
         Some(Command::Affected(args)) => affected::affected(common, args),
-        Some(Command::Record(args)) => record::record(common, args),
+        Some(Command::Record(args)) if common.is_project() => record::record(common, args),
+        Some(Command::Record(args)) => contents::record(common, args),
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
         Some(Command::BenchFs(args)) => bench_fs::bench_fs(common, args),
         Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
@@ -131,11 +132,18 @@ pub(crate) fn run(args: &mut Args) -> Result<ExitCode, Trouble> {
             return Ok(run(common, args).unwrap_or_else(|trouble| record::trouble_of_run(common, &trouble)));
         }
     };
-    exit.map(ExitCode::from)
+    exit.map(Status::from)
 }
 
 pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
-    if common.is_project() { project::check(common, args) } else { ninja::check(common, args) }
+    match (common.is_project(), args.content) {
+        (true, true) => Err(Trouble(
+            "--content is about ninja; elsewhere --policy says when a file counts as changed".into(),
+        )),
+        (true, false) => project::check(common, args),
+        (false, true) => contents::check(common, args),
+        (false, false) => ninja::check(common, args),
+    }
 }
 
 /// Says on standard error why there is no answer, and on standard output too if a program is to read it there.

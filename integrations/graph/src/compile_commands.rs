@@ -4,16 +4,16 @@
 //! [ { "directory": "/b",                   where the command runs, and what relative paths start from
 //!     "file": "../src/a.c",                what it compiles
 //!     "arguments": ["cc", "-c", ...],      the command; where there is none,
-//!     "command": "cc -c ...",              the same as one line, see `words.rs`
+//!     "command": "cc -c ...",              the same as one line, for the system that this runs on: see `words.rs`
 //!     "output": "a.o" } ]                  what it makes, if the command does not say
 //! ```
 //!
 //! Other keys are ignored. Each entry is a target: one output, one input, the command, and a value `directory`. An entry
 //! that is there twice counts once.
 //!
-//! **The output** is what `-o` says. CMake's generator for make writes `output` relative to the directory of the whole
-//! build, other than the format has it, so that key counts only where there is no `-o`; and without it the output is what
-//! gcc calls an object. An entry that makes no file, such as one with `-fsyntax-only`, is passed over.
+//! **The output** is what `-o` says, or `/Fo` of `cl`. CMake's generator for make writes `output` relative to the directory of
+//! the whole build, other than the format has it, so that key counts only where there is no `-o`; and without it the output
+//! is what gcc, or `cl`, calls an object. An entry that makes no file, such as one with `-fsyntax-only`, is passed over.
 //!
 //! **The depfile** is the one that the arguments ask for, see `compiler.rs`. CMake's generator for make asks for one
 //! behind the scenes, so where the arguments do not, `OUT.d` is taken if it is there, or else `OUT` with `.d` in place of
@@ -27,7 +27,7 @@ use crate::graph::{BYTE_ORDER_MARK, Summary};
 use crate::keys::Keys;
 use crate::place::{About, Known, locate};
 use crate::texts::{Shape, Texts};
-use crate::words;
+use crate::words::{self, Syntax};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use upcheck::collect::Disk;
@@ -57,6 +57,19 @@ pub fn read_compile_commands(
     project: &mut Project,
     options: CompileOptions,
 ) -> Result<Summary, Error> {
+    read_for(Syntax::HERE, bytes, name, base, disk, project, options)
+}
+
+/// The same, with command lines that are split by the rules of any system.
+fn read_for(
+    syntax: Syntax,
+    bytes: &[u8],
+    name: &str,
+    base: &[u8],
+    disk: &dyn Disk,
+    project: &mut Project,
+    options: CompileOptions,
+) -> Result<Summary, Error> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let n_before = project.graph().n_targets();
     let mut reader = Reader {
@@ -64,6 +77,7 @@ pub fn read_compile_commands(
         disk,
         base,
         options,
+        syntax,
         n_before,
         places: Vec::new(),
         n_entries: 0,
@@ -82,6 +96,7 @@ struct Reader<'a> {
     disk: &'a dyn Disk,
     base: &'a [u8],
     options: CompileOptions,
+    syntax: Syntax,
     /// How many targets the project had before.
     n_before: usize,
     /// Per target of this database the number of its entry.
@@ -113,7 +128,7 @@ impl Reader<'_> {
         }
         match (keys.has("arguments"), keys.has("command")) {
             (false, false) => return Err("an entry needs the key \"arguments\" or \"command\"".into()),
-            (false, true) => words::split(&self.entry.line, &mut self.entry.arguments)?,
+            (false, true) => words::split(&self.entry.line, self.syntax, &mut self.entry.arguments)?,
             _ => {}
         }
         let command = self.entry.arguments.strip_suffix(b"\0").unwrap_or_default().to_vec();
@@ -192,7 +207,11 @@ impl Reader<'_> {
             None if !self.entry.output.is_empty() => Some(self.entry.output.clone()),
             _ => found.output(&self.entry.file),
         };
-        let output = output.filter(|output| !matches!(output.as_slice(), b"-" | b"/dev/null"));
+        let is_kept = |output: &Vec<u8>| {
+            let is_nul = cfg!(windows) && output.eq_ignore_ascii_case(b"nul");
+            !is_nul && !matches!(output.as_slice(), b"-" | b"/dev/null")
+        };
+        let output = output.filter(is_kept);
         output.map(|output| self.in_directory(&output))
     }
 

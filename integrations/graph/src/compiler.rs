@@ -7,7 +7,9 @@
 //! | `-MD` or `-MMD`, and `-o OUT` | `OUT`, with what follows the last dot of its name replaced by `d` |
 //! | `-MD` or `-MMD`, and no `-o` | the name of the source, without its directory, with `.d` likewise |
 //!
-//! The last of equal options counts. Other compilers' options mean nothing.
+//! The last of equal options counts. Those of `cl` are another language, see `cl.rs`; other compilers' options mean nothing.
+
+use crate::cl;
 
 /// What was found. Paths are as the arguments have them: relative to the directory of the command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +22,20 @@ pub(crate) struct Found<'a> {
     pub(crate) writes_depfile: bool,
     /// What it makes.
     pub(crate) product: Product,
+    /// `/Fi` of `cl`: what is preprocessed only.
+    pub(crate) preprocessed: Option<&'a [u8]>,
+    /// Whose options they are.
+    pub(crate) dialect: Dialect,
+}
+
+/// How options are written, and what files are called that nobody names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// gcc, clang, and many others.
+    #[default]
+    Gcc,
+    /// `cl`, `clang-cl`.
+    Cl,
 }
 
 /// What a compiler makes where nobody says which file.
@@ -30,6 +46,8 @@ pub(crate) enum Product {
     Object,
     /// `-S`: assembly.
     Assembly,
+    /// `/P` of `cl`: the source with its headers in it.
+    Preprocessed,
     /// `-E`, `-M`, `-fsyntax-only`: no file.
     Nothing,
 }
@@ -71,9 +89,16 @@ const WITH_ARGUMENT: &[&[u8]] = &[
 ];
 
 /// Looks through arguments, the compiler's own name among them.
-pub(crate) fn look_through<'a>(arguments: impl Iterator<Item = &'a [u8]>) -> Found<'a> {
+pub(crate) fn look_through<'a>(arguments: impl Iterator<Item = &'a [u8]> + Clone) -> Found<'a> {
+    match cl::is_meant(arguments.clone()) {
+        true => cl::look_through(arguments),
+        false => look_through_options(arguments.skip(1)),
+    }
+}
+
+/// Looks through options of gcc or clang.
+pub(crate) fn look_through_options<'a>(mut arguments: impl Iterator<Item = &'a [u8]>) -> Found<'a> {
     let mut found = Found::default();
-    let mut arguments = arguments.skip(1);
     while let Some(argument) = arguments.next() {
         match argument {
             b"--" => break,
@@ -112,6 +137,7 @@ impl<'a> Found<'a> {
         match (self.depfile, self.output) {
             (Some(depfile), _) => Some(depfile.to_vec()),
             _ if !self.writes_depfile => None,
+            _ if self.dialect == Dialect::Cl => Some(with_suffix(&self.output(source)?, b".d")),
             (_, Some(output)) => Some(with_suffix(output, b".d")),
             (_, None) => Some(with_suffix(name(source), b".d")),
         }
@@ -119,8 +145,12 @@ impl<'a> Found<'a> {
 
     /// The file that is made; `None` for none.
     pub(crate) fn output(&self, source: &[u8]) -> Option<Vec<u8>> {
+        if self.dialect == Dialect::Cl {
+            return cl::output(self, name(source));
+        }
         match (self.output, self.product) {
             (Some(output), _) => Some(output.to_vec()),
+            (None, Product::Preprocessed) => Some(with_suffix(name(source), b".i")),
             (None, Product::Object) => Some(with_suffix(name(source), b".o")),
             (None, Product::Assembly) => Some(with_suffix(name(source), b".s")),
             (None, Product::Nothing) => None,

@@ -19,6 +19,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cl;
 mod compile_commands;
 mod compiler;
 mod error;

@@ -114,6 +114,44 @@ fn the_exit_code_of_a_command_is_passed_on() {
 }
 
 #[test]
+fn an_exit_code_of_32_bits_is_passed_on_whole() {
+    let space = Space::new();
+    let crashed = 0xC000_0005_u32.cast_signed();
+    for (code, shown) in [(256, None), (65_537, None), (-1, None), (crashed, Some("0xC0000005"))] {
+        let exit = format!("exit {code}");
+        let run = |options: &[&str]| {
+            upcheck(&space, &[&["run"], options, &["-o", "out", "--", "cmd", "/c", &exit]].concat())
+        };
+        let (status, _, stderr) = run(&[]);
+        assert_eq!(status, Some(code), "{stderr}");
+        let said =
+            shown.map(|shown| format!("upcheck: error: running 'cmd': it ended with status {shown}\n"));
+        assert_eq!(stderr, said.unwrap_or_default());
+        for typed in [format!("{}=3", code.cast_unsigned()), format!("{:#X}=3", code.cast_unsigned())] {
+            assert_eq!(run(&["--map-status", &typed]).0, Some(3), "{typed}");
+        }
+    }
+    // One that is fresh need not run, and ends with what is wished for.
+    space.write_at("out", "", OLD);
+    let fresh = [
+        "run",
+        "-o",
+        "out",
+        "--policy",
+        "newer",
+        "--fresh-status",
+        "0xC0000005",
+        "--",
+        "cmd",
+        "/c",
+        "exit 0",
+    ];
+    // It has no record yet.
+    assert_eq!(upcheck(&space, &fresh).0, Some(0));
+    assert_eq!(upcheck(&space, &fresh).0, Some(crashed));
+}
+
+#[test]
 fn a_graph_may_have_backslashes() {
     let space = Space::new();
     space.write_at("src/a.c", "", OLD);

@@ -2,6 +2,7 @@
 
 use super::checked::Checked;
 use super::finding::{Finding, MOST_NAMED, few};
+use crate::exit::Status;
 use crate::json;
 use crate::run::Trouble;
 use crate::words;
@@ -33,7 +34,9 @@ pub(super) fn ending(status: ExitStatus) -> Finding {
         Finding::warning("command-failed", format!("the command that builds failed ({status})"))
             .advise("what is stale now need not stay so: make the build succeed, then ask again")
     };
-    finding.with("exit_status", status.code())
+    // A signal leaves no number; what Windows leaves has no sign.
+    let number = status.code().map(|_| Status::of(status).number());
+    finding.with("exit_status", number)
 }
 
 /// What is stale although the build has just succeeded. `now`: the file system's time.

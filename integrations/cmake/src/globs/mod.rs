@@ -148,7 +148,7 @@ pub fn differences(globs: &[Glob]) -> Result<Difference, Error> {
 /// # Errors
 /// When a directory cannot be listed.
 pub fn evaluate(globs: &[Glob]) -> Result<Vec<Vec<Vec<u8>>>, Error> {
-    walk::walk(globs)
+    walk::walk(globs, pattern::Folding::HERE)
 }
 
 fn canonical(mut path: Vec<u8>) -> Vec<u8> {

@@ -2,6 +2,31 @@
 //!
 //! CMake makes a regular expression of it, which decides what odd patterns mean: it works on bytes, a backslash means
 //! itself, a bracket that is not closed means itself, and a range that goes backwards matches nothing at all.
+//!
+//! On Windows and macOS it makes small letters of each name, and of what stands outside of brackets. What stands within
+//! stays as it is, so that there `[A-Z]` matches nothing. Only letters of ASCII are meant.
+
+/// Whether a letter's case matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Folding {
+    /// It does.
+    None,
+    /// It does not, except in brackets.
+    Lower,
+}
+
+impl Folding {
+    /// As CMake has it on this system.
+    pub(super) const HERE: Self =
+        if cfg!(any(windows, target_vendor = "apple")) { Self::Lower } else { Self::None };
+
+    fn fold(self, byte: u8) -> u8 {
+        match self {
+            Self::None => byte,
+            Self::Lower => byte.to_ascii_lowercase(),
+        }
+    }
+}
 
 /// A component of a glob.
 #[derive(Debug)]
@@ -11,6 +36,7 @@ pub(super) struct Pattern {
     tail: Vec<u8>,
     /// Has a range that goes backwards.
     is_void: bool,
+    folding: Folding,
 }
 
 #[derive(Debug)]
@@ -25,7 +51,7 @@ enum Part {
 }
 
 impl Pattern {
-    pub(super) fn new(text: &[u8]) -> Self {
+    pub(super) fn new(text: &[u8], folding: Folding) -> Self {
         let (mut parts, mut is_void, mut at) = (Vec::new(), false, 0);
         while let Some(&byte) = text.get(at) {
             at += 1;
@@ -42,7 +68,7 @@ impl Pattern {
                     }
                     None => parts.push(Part::Byte(byte)),
                 },
-                _ => parts.push(Part::Byte(byte)),
+                _ => parts.push(Part::Byte(folding.fold(byte))),
             }
         }
         let literal = parts.iter().rev().map_while(|part| match part {
@@ -51,12 +77,12 @@ impl Pattern {
         });
         let mut tail: Vec<u8> = literal.collect();
         tail.reverse();
-        Self { parts, tail, is_void }
+        Self { parts, tail, is_void, folding }
     }
 
     /// Whether the whole name matches. A name has no slash.
     pub(super) fn matches(&self, name: &[u8]) -> bool {
-        if self.is_void || !name.ends_with(&self.tail) {
+        if self.is_void || !self.ends_like(name) {
             return false;
         }
         if matches!(self.parts.first(), Some(Part::Star)) && self.parts.len() == self.tail.len() + 1 {
@@ -74,9 +100,9 @@ impl Pattern {
                     continue;
                 }
                 Some(_) if at == name.len() => return false,
-                Some(Part::Byte(byte)) => name[at] == *byte,
+                Some(Part::Byte(byte)) => self.folding.fold(name[at]) == *byte,
                 Some(Part::Any) => true,
-                Some(Part::Class(set)) => has(set, name[at]),
+                Some(Part::Class(set)) => has(set, self.folding.fold(name[at])),
                 None if at == name.len() => return true,
                 None => false,
             };
@@ -92,6 +118,14 @@ impl Pattern {
             }
             again = Some((after, at));
         }
+    }
+}
+
+impl Pattern {
+    /// Whether a name ends in the bytes at the end that stand for themselves.
+    fn ends_like(&self, name: &[u8]) -> bool {
+        let Some(end) = name.len().checked_sub(self.tail.len()).map(|at| &name[at..]) else { return false };
+        end == self.tail || end.iter().map(|&byte| self.folding.fold(byte)).eq(self.tail.iter().copied())
     }
 }
 
@@ -142,7 +176,35 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, name: &str) -> bool {
-        Pattern::new(pattern.as_bytes()).matches(name.as_bytes())
+        Pattern::new(pattern.as_bytes(), Folding::None).matches(name.as_bytes())
+    }
+
+    #[test]
+    fn where_case_does_not_matter_names_become_small_and_brackets_stay() {
+        for (pattern, name, folded, exact) in [
+            ("*.c", "A.C", true, false),
+            ("*.C", "a.c", true, false),
+            ("*.C", "a.C", true, true),
+            ("Read?e*", "README.md", true, false),
+            ("README", "readme", true, false),
+            // A name has no capital letters any more when brackets see it.
+            ("[A-Z]*", "Abc", false, true),
+            ("[A-Z]*", "abc", false, false),
+            ("[a-z]*", "Abc", true, false),
+            ("[!a]*", "Abc", false, true),
+            ("[!A]*", "Abc", true, false),
+            ("X[a", "x[A", true, false),
+            // Other letters are not known.
+            ("\u{c4}*", "\u{e4}", false, false),
+            ("\u{c4}*", "\u{c4}", true, true),
+        ] {
+            let matches = |folding| Pattern::new(pattern.as_bytes(), folding).matches(name.as_bytes());
+            assert_eq!(
+                (matches(Folding::Lower), matches(Folding::None)),
+                (folded, exact),
+                "{pattern} {name}"
+            );
+        }
     }
 
     #[test]

@@ -8,8 +8,10 @@
 //! - With GLOB_RECURSE the last one is matched in the directory and in all below it. With LIST_DIRECTORIES, all directories
 //!   below count, whatever their names. A link to a directory counts as a file, unless links are followed; then it is a
 //!   directory, and one is not entered again from the same directory.
+//! - Whether case matters is a property of the system, whatever the file system: see `pattern.rs`. What is not matched but
+//!   opened is found or not as the file system has it, and stands in results as it is written.
 
-use super::pattern::Pattern;
+use super::pattern::{Folding, Pattern};
 use super::{Glob, canonical, trouble};
 use crate::Error;
 use std::collections::BTreeMap;
@@ -28,6 +30,7 @@ struct Ready<'a> {
     components: Vec<Pattern>,
     /// What results are relative to, canonical.
     relative: Option<Vec<u8>>,
+    folding: Folding,
 }
 
 /// A glob that looks for something in a directory.
@@ -59,8 +62,8 @@ impl Followed {
 }
 
 /// What each glob matches, sorted and without repetition.
-pub(super) fn walk(globs: &[Glob]) -> Result<Vec<Vec<Vec<u8>>>, Error> {
-    let ready: Vec<Ready<'_>> = globs.iter().map(Ready::new).collect();
+pub(super) fn walk(globs: &[Glob], folding: Folding) -> Result<Vec<Vec<Vec<u8>>>, Error> {
+    let ready: Vec<Ready<'_>> = globs.iter().map(|glob| Ready::new(glob, folding)).collect();
     let mut starts: BTreeMap<Vec<u8>, Vec<State>> = BTreeMap::new();
     for (glob, ready) in ready.iter().enumerate() {
         // An expression that ends in a slash matches nothing.
@@ -83,7 +86,7 @@ pub(super) fn walk(globs: &[Glob]) -> Result<Vec<Vec<Vec<u8>>>, Error> {
 }
 
 impl<'a> Ready<'a> {
-    fn new(glob: &'a Glob) -> Self {
+    fn new(glob: &'a Glob, folding: Folding) -> Self {
         let expression = &glob.expression[..];
         let mut end = 0;
         for at in 1..expression.len() {
@@ -101,8 +104,9 @@ impl<'a> Ready<'a> {
             glob,
             base: cleaned(&written),
             written,
-            components: components.map(Pattern::new).collect(),
+            components: components.map(|component| Pattern::new(component, folding)).collect(),
             relative: glob.relative.clone().map(collapsed),
+            folding,
         }
     }
 
@@ -120,7 +124,7 @@ impl<'a> Ready<'a> {
         let below = directory.get(self.base.len()..).unwrap_or_default();
         let path = [&self.written, below, name].concat();
         match &self.relative {
-            Some(relative) => relative_path(relative, &collapsed(path)),
+            Some(relative) => relative_path(relative, &collapsed(path), self.folding),
             None => path,
         }
     }
@@ -149,15 +153,23 @@ fn collapsed(mut path: Vec<u8>) -> Vec<u8> {
     canonical(path)
 }
 
-/// The way from one directory to a path, both absolute and canonical. If it only goes up, there is a slash at its end.
-fn relative_path(from: &[u8], to: &[u8]) -> Vec<u8> {
+/// The way from one directory to a path, both absolute and canonical. If it only goes up, there is a slash at its end. To
+/// another drive there is none.
+fn relative_path(from: &[u8], to: &[u8], folding: Folding) -> Vec<u8> {
     let parts = |path: &'_ [u8]| -> Vec<Vec<u8>> {
         path.split(|&byte| byte == b'/').filter(|part| !part.is_empty()).map(<[u8]>::to_vec).collect()
     };
-    let (from, to) = (parts(from), parts(to));
-    let same = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+    let (from, to_parts) = (parts(from), parts(to));
+    let is_same = |(from, to): &(&Vec<u8>, &Vec<u8>)| match folding {
+        Folding::None => from == to,
+        Folding::Lower => from.eq_ignore_ascii_case(to),
+    };
+    let same = from.iter().zip(&to_parts).take_while(is_same).count();
+    if same == 0 && folding == Folding::Lower && to_parts.first().is_some_and(|drive| drive.ends_with(b":")) {
+        return to.to_vec();
+    }
     let up = b"../".repeat(from.len() - same);
-    [up, to[same..].join(&b'/')].concat()
+    [up, to_parts[same..].join(&b'/')].concat()
 }
 
 struct Walker<'a> {
@@ -294,5 +306,63 @@ impl<'a> Kind<'a> {
     fn is_directory(&mut self) -> bool {
         let follow = || std::fs::metadata(self.entry.path()).is_ok_and(|found| found.is_dir());
         *self.is_directory.get_or_insert_with(follow)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_to_a_path_is_the_one_that_cmake_finds() {
+        for (from, to, folded, exact) in [
+            ("/a/b", "/a/b/c.h", "c.h", "c.h"),
+            ("/a/b", "/a/c/d.h", "../c/d.h", "../c/d.h"),
+            ("/a/b", "/a", "../", "../"),
+            ("/A/b", "/a/B/C.h", "C.h", "../../a/B/C.h"),
+            ("C:/a", "c:/A/B.h", "B.h", "../../c:/A/B.h"),
+            ("C:/a", "D:/a/b.h", "D:/a/b.h", "../../D:/a/b.h"),
+            ("/x", "/y", "../y", "../y"),
+        ] {
+            let way = |folding| {
+                String::from_utf8(relative_path(from.as_bytes(), to.as_bytes(), folding)).expect("text")
+            };
+            assert_eq!((&*way(Folding::Lower), &*way(Folding::None)), (folded, exact), "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn one_walk_finds_names_whatever_their_case_where_it_does_not_matter() {
+        let space = tempfile::tempdir().expect("a directory");
+        let mut here = space.path().to_path_buf().into_os_string().into_encoded_bytes();
+        here.iter_mut().filter(|byte| cfg!(windows) && **byte == b'\\').for_each(|byte| *byte = b'/');
+        for name in ["Src/Main.C", "Src/Deep/X.H", "Src/y.h"] {
+            let path = space.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+            std::fs::write(path, "").expect("a file");
+        }
+        let glob = |expression: &str, recurse| Glob {
+            expression: [&here, expression.as_bytes()].concat(),
+            recurse,
+            ..Glob::default()
+        };
+        let globs = [
+            glob("/s*/*.c", false),
+            glob("/Src/*.h", true),
+            glob("/Src/[A-Z]*", false),
+            // What is not matched stands in results as it is written.
+            glob("//Src/./MAIN*", false),
+        ];
+        let found = |folding| -> Vec<Vec<String>> {
+            let names = |paths: Vec<Vec<u8>>| {
+                let below = |path: Vec<u8>| String::from_utf8(path[here.len()..].to_vec()).expect("text");
+                paths.into_iter().map(below).collect()
+            };
+            walk(&globs, folding).expect("directories").into_iter().map(names).collect()
+        };
+        let folded = [&["/Src/Main.C"][..], &["/Src/Deep/X.H", "/Src/y.h"], &[], &["//Src/./Main.C"]];
+        assert_eq!(found(Folding::Lower), folded);
+        let exact = [&[][..], &["/Src/y.h"], &["/Src/Main.C"], &[]];
+        assert_eq!(found(Folding::None), exact);
     }
 }

@@ -128,3 +128,58 @@ fn a_folder_in_the_place_of_a_file_is_named() {
         fs::write(&path, whole).expect("a file");
     }
 }
+
+/// What CMake 4.4.4 has for Windows, all of which begin the same way: as the cache and the index have it. Those of which there
+/// is no index could not be run where this was recorded.
+#[test]
+fn generators_of_windows_that_nobody_here_can_read_are_named() {
+    const GENERATORS: &[(&str, Option<&str>)] = &[
+        ("MinGW Makefiles", Some("MinGW Makefiles")),
+        ("MSYS Makefiles", Some("MSYS Makefiles")),
+        ("NMake Makefiles JOM", Some("NMake Makefiles JOM")),
+        ("Borland Makefiles", Some("Borland Makefiles")),
+        ("NMake Makefiles", None),
+        ("Visual Studio 17 2022", None),
+    ];
+    for &(name, index) in GENERATORS {
+        let space = tempfile::tempdir().expect("a directory");
+        let build = space.path();
+        let expected = format!(
+            "'{}' was made for the generator '{name}': only those of Ninja, Ninja Multi-Config and Unix Makefiles can be \
+             read",
+            build.display()
+        );
+        // Before CMake was asked for anything.
+        let cache = format!(
+            "# This is the CMakeCache file.\r\n# For build in directory: z:/b\r\n\r\n//Name of generator.\r\n\
+             CMAKE_GENERATOR:INTERNAL={name}\r\n//Generator instance identifier.\r\nCMAKE_GENERATOR_INSTANCE:INTERNAL=\r\n"
+        );
+        fs::write(build.join("CMakeCache.txt"), &cache).expect("a file");
+        assert_eq!(read(build).expect_err("an error").to_string(), expected);
+        // And when it has answered.
+        let Some(index) = index else { continue };
+        let index = format!(
+            r#"{{"cmake" : {{"generator" : {{"multiConfig" : false,"name" : "{index}"}},
+            "paths" : {{"root" : "Z:/cmake/data/share/cmake-4.4"}},
+            "version" : {{"isDirty" : false,"major" : 4,"minor" : 4,"patch" : 4,"string" : "4.4.4","suffix" : ""}}}},
+            "objects" : [{{"jsonFile" : "codemodel-v2-5e7e4af49910f54df883.json","kind" : "codemodel",
+            "version" : {{"major" : 2,"minor" : 11}}}},
+            {{"jsonFile" : "cmakeFiles-v1-89fb98757ada28fc5739.json","kind" : "cmakeFiles",
+            "version" : {{"major" : 1,"minor" : 1}}}}], "reply" : {{}}}}"#
+        );
+        plant(build);
+        let at = build.join(".cmake/api/v1/reply/index-2026-01-01T00-00-00-0000.json");
+        fs::write(at, index).expect("a file");
+        assert_eq!(read(build).expect_err("an error").to_string(), expected);
+    }
+}
+
+#[test]
+fn a_generator_that_can_be_read_is_asked_for_its_reply() {
+    let space = tempfile::tempdir().expect("a directory");
+    for cache in ["", "CMAKE_GENERATOR:INTERNAL=Ninja\r\n", "CMAKE_GENERATOR:INTERNAL=Unix Makefiles\n"] {
+        fs::write(space.path().join("CMakeCache.txt"), cache).expect("a file");
+        let error = read(space.path()).expect_err("an error").to_string();
+        assert!(error.starts_with("CMake was not asked"), "{error}");
+    }
+}

@@ -20,6 +20,11 @@ pub(super) fn is_build_directory(build: &Path) -> Result<(), Error> {
 
 /// Why there is no reply.
 pub(super) fn no_reply(build: &Path, has_failed: bool) -> Error {
+    // A reply would not help.
+    let generator = generator_in_cache(build);
+    if let Some(Err(error)) = generator.map(|generator| is_known_generator(build, &generator)) {
+        return error;
+    }
     let shown = build.display();
     let (cmake, is_asked) = (run_cmake(build), is_asked(build));
     Error::Unusable(match (has_failed, is_asked) {
@@ -61,6 +66,15 @@ fn quoted(path: &Path) -> String {
         false if cfg!(windows) => format!("\"{text}\""),
         false => format!("'{}'", text.replace('\'', r"'\''")),
     }
+}
+
+/// The generator's name, as the cache has it.
+fn generator_in_cache(build: &Path) -> Option<String> {
+    let cache = std::fs::read(build.join("CMakeCache.txt")).ok()?;
+    // On Windows its lines end in two bytes.
+    let mut lines = cache.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let name = lines.find_map(|line| line.strip_prefix(b"CMAKE_GENERATOR:INTERNAL="))?;
+    Some(String::from_utf8_lossy(name).into_owned())
 }
 
 /// Whether its files can be read here.

@@ -3,11 +3,20 @@
 use super::*;
 use upcheck::collect::MemoryDisk;
 
-/// Reads a database into a project whose paths start from `/b`.
+/// Reads a database into a project whose paths start from `/b`. Command lines are a shell's, on Windows, too.
 fn read_in(disk: &MemoryDisk, text: &str, options: CompileOptions) -> Result<(Project, Summary), String> {
+    read_as(Syntax::Shell, disk, text, options)
+}
+
+fn read_as(
+    syntax: Syntax,
+    disk: &MemoryDisk,
+    text: &str,
+    options: CompileOptions,
+) -> Result<(Project, Summary), String> {
     let mut project = Project::new();
     project.set_base(b"/b");
-    let summary = read_compile_commands(text.as_bytes(), "cc.json", b"/b", disk, &mut project, options);
+    let summary = read_for(syntax, text.as_bytes(), "cc.json", b"/b", disk, &mut project, options);
     summary.map(|summary| (project, summary)).map_err(|error| error.to_string())
 }
 
@@ -68,6 +77,38 @@ fn real_entries_become_targets() {
         assert_eq!(targets(&project), [expected], "{entry}");
         assert_eq!(summary, Summary { n_targets: 1, ..Summary::default() }, "{entry}");
     }
+}
+
+#[test]
+fn entries_of_windows_become_targets() {
+    for (entry, expected) in [
+        // in the form of CMake for NMake, with cl
+        (
+            r#"{"directory": "/b", "command": "C:\\VC\\bin\\cl.exe /nologo -DNAME=\\\"a\\\" /MDd /FoCMakeFiles/o.dir/x.c.obj /FdCMakeFiles/o.dir/ /FS -c \"/s s/x.c\"", "file": "/s s/x.c"}"#,
+            "CMakeFiles/o.dir/x.c.obj: /s s/x.c C:\\VC\\bin\\cl.exe|/nologo|-DNAME=\"a\"|/MDd|/FoCMakeFiles/o.dir/x.c.obj|/FdCMakeFiles/o.dir/|/FS|-c|/s s/x.c CMakeFiles/o.dir/x.c.obj.d",
+        ),
+        // with gcc for Windows
+        (
+            r#"{"directory": "/b", "command": "C:\\m\\gcc.exe -MD -MF o.d -o o.obj -c 'x.c'", "file": "x.c"}"#,
+            "o.obj: x.c C:\\m\\gcc.exe|-MD|-MF|o.d|-o|o.obj|-c|'x.c' o.d",
+        ),
+        // what clang writes of itself
+        (
+            r#"{"directory": "/b", "file": "x.c", "output": "x.obj", "arguments": ["clang-cl", "/c", "-clang:-MD", "/Fox.obj", "x.c"]}"#,
+            "x.obj: x.c clang-cl|/c|-clang:-MD|/Fox.obj|x.c x.d",
+        ),
+    ] {
+        let read =
+            read_as(Syntax::Windows, &MemoryDisk::new(), &format!("[{entry}]"), CompileOptions::default());
+        let (project, summary) = read.expect(entry);
+        assert_eq!(targets(&project), [expected], "{entry}");
+        assert_eq!(summary, Summary { n_targets: 1, ..Summary::default() }, "{entry}");
+    }
+    // What is not closed ends with the line.
+    let odd = r#"[{"directory": "/b", "file": "x.c", "command": "cl \"/c x.c"}]"#;
+    let (project, _) = read_as(Syntax::Windows, &MemoryDisk::new(), odd, CompileOptions::default())
+        .expect("a word that is open");
+    assert_eq!(targets(&project), ["x.obj: x.c cl|/c x.c x.obj.d"]);
 }
 
 #[test]
