@@ -323,10 +323,9 @@ mod tests {
         // Names that there are in one of the two only: so many that both are listed.
         let ours: Vec<_> = (0..40).map(|n| format!("f{n}")).collect();
         ours.iter().for_each(|name| std::fs::write(place.path().join(name), "").expect("a file"));
-        let theirs = ["proc", "dev", "etc", "usr"].iter().map(|name| format!("/{name}"));
+        let theirs = ["bin", "dev", "etc", "usr"].iter().map(|name| format!("/{name}"));
         let missing = (0..40).map(|n| format!("/f{n}"));
-        let paths: Vec<_> =
-            ours.iter().cloned().chain(theirs).chain(["proc".into()]).chain(missing).collect();
+        let paths: Vec<_> = ours.iter().cloned().chain(theirs).chain(["bin".into()]).chain(missing).collect();
         let mut table = FileTable::default();
         let ids: Vec<_> = paths.iter().map(|path| table.intern(path.as_bytes())).collect();
         let plan = Plan::with_costs(&table, ids, &Costs::MACOS);
