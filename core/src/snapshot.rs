@@ -311,8 +311,14 @@ impl Snapshot {
         if places.len() <= file.index() {
             places.resize(file.index() + 1, u32::MAX);
         }
-        places[file.index()] = narrow(self.stats.len());
-        self.stats.push(stat);
+        let place = &mut places[file.index()];
+        match self.stats.get_mut(*place as usize) {
+            Some(known) => *known = stat,
+            None => {
+                *place = narrow(self.stats.len());
+                self.stats.push(stat);
+            }
+        }
     }
 
     /// Adds what looking at a file's content came to.

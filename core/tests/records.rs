@@ -305,8 +305,14 @@ fn writers_and_readers_at_once_lose_and_mix_nothing() {
     for writer in 0..N_WRITERS {
         assert_eq!(found[&writer.to_string()], N_ROUNDS);
     }
-    let size = fs::metadata(dir.path().join("records")).expect("is there").len();
-    assert!(size < 4 << 20, "it was compacted: {size}");
+    let size = || fs::metadata(dir.path().join("records")).expect("is there").len();
+    if cfg!(windows) {
+        // Not every file system there replaces a file that somebody is reading: then the next one does it who finds
+        // nobody reading.
+        let mut records = Records::open(dir.path()).expect("opens");
+        append(&mut records, &[large("0", N_ROUNDS)]).expect("appends");
+    }
+    assert!(size() < 4 << 20, "it was compacted: {}", size());
 }
 
 /// What a process does that a test has started: this program again, with only this test.

@@ -2,8 +2,10 @@
 
 pub mod aloud;
 pub mod answer;
+pub mod moment;
 pub mod schemas;
 pub mod space;
 pub mod through_c;
 pub mod tools;
 pub mod twin;
+pub mod words;

@@ -61,7 +61,7 @@ impl Ninja {
 /// A ninja for Windows, which looks for commands in its own folder first, with those there that the suites use: see
 /// `few-words.rs`. `UPCHECK_WINDOWS_NINJA` names the ninja, since no script of tests/tools runs there.
 fn ninja_with_commands() -> PathBuf {
-    const COMMANDS: [&str; 9] = ["cat", "cp", "echo", "false", "mkdir", "rm", "test", "touch", "true"];
+    const COMMANDS: [&str; 10] = ["cat", "cp", "echo", "false", "mkdir", "rm", "sh", "test", "touch", "true"];
     let ninja = std::env::var_os("UPCHECK_WINDOWS_NINJA").expect("UPCHECK_WINDOWS_NINJA names ninja.exe");
     let profile = profile_dir();
     let words = profile.join("few-words.exe");
@@ -80,6 +80,28 @@ fn ninja_with_commands() -> PathBuf {
         }
     }
     folder.join("ninja.exe")
+}
+
+/// Gives a command the search path in which it finds `sh`, `touch` and so on. On Windows these are the suites' own, which
+/// know few words.
+pub fn with_commands(command: &mut Command) {
+    if cfg!(windows) {
+        let commands = Ninja::V1_13.path().parent().expect("a folder").to_owned();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(commands).chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(folders).expect("a search path"));
+    }
+}
+
+/// A shell that does what the line says.
+#[must_use]
+pub fn sh(line: &str) -> Command {
+    let mut shell = match cfg!(windows) {
+        true => Command::new(Ninja::V1_13.path().with_file_name("sh.exe")),
+        false => Command::new("sh"),
+    };
+    shell.args(["-c", line]);
+    shell
 }
 
 /// Runs a script of tests/tools and returns the path it prints.

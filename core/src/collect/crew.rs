@@ -238,8 +238,7 @@ mod tests {
     use crate::files::FileTable;
     use crate::plan::{Costs, Visit};
 
-    /// A disk whose answers all come from far away. It answers none before so many threads have asked; when all chunks
-    /// have been asked for, it answers nevertheless.
+    /// A disk whose answers all come from far away. It answers none before so many threads ask at once.
     struct FarDisk {
         awaited: usize,
         asking: Mutex<(usize, usize)>,

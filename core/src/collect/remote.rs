@@ -44,12 +44,15 @@ pub(super) struct Remotes {
     known: RwLock<Vec<(u64, Option<Arc<Far>>)>>,
     /// Which types of file systems are far away, and what each is like.
     sort: fn(i64) -> Option<bool>,
+    /// How many times as long as to ask for each name alone a listing may take. 1, but for tests.
+    patience: u32,
 }
 
 /// A file system that is far away.
 pub(super) struct Far {
-    /// Whether what is not in a listing is not there. Where a program makes up what there is (FUSE) or directories
-    /// appear when they are asked for (AFS), a file may be found that is in no listing.
+    /// Whether what is not in a listing is not there. Where a program makes up what there is (FUSE, 9P), where directories
+    /// appear when they are asked for (AFS) or files are listed to those only who may read them (SMB), a file may be
+    /// found that is in no listing.
     tells_missing: bool,
     /// How often it was worth while to list first, and how often it was not.
     votes: [AtomicU32; 2],
@@ -74,12 +77,14 @@ fn sort(magic: i64) -> Option<bool> {
     // Some types are negative where the field has 32 bits.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a type has 32 bits")]
     match magic as u32 {
-        // NFS, SMB, CIFS, SMB2, 9P
-        0x6969 | 0x517b | 0xff53_4d42 | 0xfe53_4d42 | 0x0102_1997 => Some(true),
+        // NFS
+        0x6969 => Some(true),
         // Ceph, Lustre, GPFS, BeeGFS, OrangeFS, PanFS
         0x00c3_6400 | 0x0bd0_0bd0 | 0x4750_4653 | 0x1983_0326 | 0x2003_0528 | 0xaad7_aaea => Some(true),
-        // VirtualBox, VMware, Parallels
-        0x786f_4256 | 0xbacb_acbc | 0x7c7c_6673 => Some(true),
+        // SMB, CIFS, SMB2: a server may list only what may be read, and knows what is there nevertheless.
+        0x517b | 0xff53_4d42 | 0xfe53_4d42 => Some(false),
+        // 9P; VirtualBox, VMware, Parallels: behind them are programs, and other systems with rules of their own.
+        0x0102_1997 | 0x786f_4256 | 0xbacb_acbc | 0x7c7c_6673 => Some(false),
         // FUSE, with virtiofs; AFS, twice; Coda
         0x6573_5546 | 0x5346_414f | 0x6b41_4653 | 0x7375_7245 => Some(false),
         _ => None,
@@ -88,7 +93,7 @@ fn sort(magic: i64) -> Option<bool> {
 
 impl Default for Remotes {
     fn default() -> Self {
-        Self { near: AtomicU64::new(NOBODY), known: RwLock::default(), sort }
+        Self { near: AtomicU64::new(NOBODY), known: RwLock::default(), sort, patience: 1 }
     }
 }
 
@@ -103,8 +108,14 @@ pub(super) struct Visiting<'a> {
 impl Remotes {
     /// Takes all FUSE file systems for such whose listings tell all there is.
     #[cfg(feature = "testing")]
-    pub(super) fn believing() -> Self {
-        Self { sort: |magic| sort(magic).map(|_| true), ..Self::default() }
+    pub(super) fn believing(self) -> Self {
+        Self { sort: |magic| sort(magic).map(|_| true), ..self }
+    }
+
+    /// Lets a listing take so many times as long.
+    #[cfg(feature = "testing")]
+    pub(super) fn with_patience(self, patience: u32) -> Self {
+        Self { patience, ..self }
     }
 
     /// Looks up the names of a visit. `slow` is called once if they are far away, with the time that an answer took,
@@ -164,6 +175,7 @@ impl Remotes {
             let left = stats.len() - at;
             let pays = far.as_ref().is_none_or(|(_, far)| far.pays());
             let mut helpers = if far.is_some() { slow(took) } else { 0 };
+            let began = Instant::now();
             let opened = if left >= ENOUGH && pays { self.open(visiting) } else { None };
             if far.is_none() && opened.is_some() {
                 helpers = slow(took);
@@ -172,7 +184,8 @@ impl Remotes {
             counts.stats += stats.len() as u64;
             if let Some((directory, its)) = opened.filter(|(_, its)| its.pays()) {
                 let wanted = visiting.visit.names().skip(at);
-                let listed = list(&directory, wanted, took * narrow(left), counts);
+                let allowed = took.saturating_mul(narrow(left)).saturating_mul(self.patience);
+                let listed = list(&directory, wanted, (began, allowed), counts);
                 let n_free = look_up_listed(visiting, &its, &listed, (at, asked), stats, helpers);
                 counts.stats -= n_free;
             } else {
@@ -247,21 +260,20 @@ impl Remotes {
     }
 }
 
-/// Lists a directory until it has told of all wanted names, but for no longer than it may take, and with no more calls
-/// than there are names: each of them is a request, too.
+/// Lists a directory until it has told of all wanted names, but for no longer than it may take from a moment on, and with
+/// no more calls than there are names: each of them is a request, too.
 fn list<'a>(
     directory: &OwnedFd,
     wanted: impl Iterator<Item = &'a [u8]>,
-    allowed: Duration,
+    (began, allowed): (Instant, Duration),
     counts: &mut IoCounts,
 ) -> Matcher<u8, ()> {
-    let began = Instant::now();
     let stamp = || fstat(directory).map(|found| meta(&found));
     let before = stamp();
     let mut matcher = Matcher::default();
     // Whatever the server folds: a name that could be another's is asked for alone.
     matcher.clear(Folding::Case);
-    let (mut n_wanted, mut n_calls) = (0, 0);
+    let (mut n_wanted, mut n_calls) = (0_u64, 0_u64);
     for name in wanted {
         matcher.want(name.iter().copied());
         n_wanted += 1;
@@ -275,9 +287,13 @@ fn list<'a>(
         if is_new && matcher.is_done() {
             break true;
         }
+        // Counted whatever comes: there may be nothing but `.`, for ever.
+        if is_new && n_calls >= n_wanted {
+            break false;
+        }
+        n_calls += u64::from(is_new);
         if let Some(name) = last.take_if(|_| is_new) {
-            n_calls += 1;
-            if began.elapsed() > allowed || n_calls >= n_wanted {
+            if began.elapsed() > allowed {
                 break false;
             }
             // Who asks for a name that was listed gets attributes with the next names, too, from FUSE.
@@ -321,7 +337,7 @@ fn look_up_listed(
     let mut late = Vec::new();
     let names = visiting.visit.names().skip(at);
     for (((name, asked), answer), stat) in names.zip(asked).zip(listed.answers()).zip(stats) {
-        if answer == Answer::Missing && far.tells_missing && has_one_spelling(name) {
+        if answer == Answer::Missing && far.tells_missing && would_be_listed(name) {
             *stat = Stat::Missing;
             n_free += 1;
             continue;
@@ -374,11 +390,13 @@ fn ask_all(from: BorrowedFd<'_>, left: &mut [(&CStr, &mut Stat)], helpers: usize
     });
 }
 
-/// Whether no server could know a file with this name under another one that a listing has, but for case: `a~1` may be
-/// short for `another`, `a.` the same as `a`, and `a:b` a part of it.
-fn has_one_spelling(name: &[u8]) -> bool {
+/// Whether any server that knows a file with this name lists it, and under this very name but for case: `a~1` may be
+/// short for `another`, `a.` the same as `a`, and `a:b` a part of it; and `.snapshot`, `.zfs`, `.lustre` are there for all
+/// who know of them, and in no listing.
+fn would_be_listed(name: &[u8]) -> bool {
     let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\"*/:<>?\\|~".contains(byte) || *byte == b' ';
-    name.iter().all(is_plain) && name.last().is_some_and(|last| !b". ".contains(last))
+    let ends_plainly = name.last().is_some_and(|last| !b". ".contains(last));
+    name.iter().all(is_plain) && ends_plainly && !name.starts_with(b".")
 }
 
 fn ask(from: BorrowedFd<'_>, asked: &CStr) -> Stat {
@@ -397,19 +415,19 @@ mod tests {
     #[test]
     fn types_of_file_systems_are_told_whatever_the_width_of_the_field() {
         assert_eq!(sort(0x6969), Some(true));
-        assert_eq!(sort(0xff53_4d42), Some(true));
-        assert_eq!(sort(i64::from(0xff53_4d42_u32.cast_signed())), Some(true));
+        assert_eq!(sort(0xaad7_aaea), Some(true));
+        assert_eq!(sort(i64::from(0xaad7_aaea_u32.cast_signed())), Some(true));
         assert_eq!(sort(0x6573_5546), Some(false));
         // ext4, tmpfs, overlayfs, autofs
         assert!([0xef53, 0x0102_1994, 0x794c_7630, 0x0187].iter().all(|&magic| sort(magic).is_none()));
     }
 
     #[test]
-    fn names_that_may_be_spelled_otherwise_are_known() {
-        let plain: [&[u8]; 5] = [b"a", b".a", b"a b.c", b"a-b_c+d,e", b"#{a}$"];
-        assert!(plain.iter().all(|name| has_one_spelling(name)));
-        let odd: [&[u8]; 10] =
-            [b"", b".", b"..", b"a.", b"a ", b"longna~1.c", b"a:b", b"caf\xc3\xa9", b"a\\b", b"a\tb"];
-        assert!(odd.iter().all(|name| !has_one_spelling(name)));
+    fn names_that_may_be_spelled_otherwise_or_hidden_are_known() {
+        let plain: [&[u8]; 5] = [b"a", b"a.b", b"a b.c", b"a-b_c+d,e", b"#{a}$"];
+        assert!(plain.iter().all(|name| would_be_listed(name)));
+        let odd: [&[u8]; 11] =
+            [b"", b".", b"..", b".a", b"a.", b"a ", b"longna~1.c", b"a:b", b"caf\xc3\xa9", b"a\\b", b"a\tb"];
+        assert!(odd.iter().all(|name| !would_be_listed(name)));
     }
 }

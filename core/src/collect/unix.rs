@@ -4,6 +4,7 @@
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use super::remote::{self, Remotes, Visiting};
 use super::{Disk, Kind, Listing, OpenFile, hand_on};
+use crate::path;
 use crate::plan::{Asked, How, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
@@ -53,7 +54,15 @@ impl UnixDisk {
     #[cfg(all(feature = "testing", any(target_os = "linux", target_os = "android")))]
     #[must_use]
     pub fn believing(self) -> Self {
-        Self { remotes: Remotes::believing(), ..self }
+        Self { remotes: self.remotes.believing(), ..self }
+    }
+
+    /// The same disk, but listings of what is far away may take so many times as long as they should. For tests that count
+    /// what is asked: with 0 each ends after its first call, and with very many no busy machine ends one.
+    #[cfg(all(feature = "testing", any(target_os = "linux", target_os = "android")))]
+    #[must_use]
+    pub fn with_patience(self, patience: u32) -> Self {
+        Self { remotes: self.remotes.with_patience(patience), ..self }
     }
 
     /// Looks up the names of a visit in `from`, which is the base, or the directory itself if it was opened.
@@ -114,14 +123,8 @@ impl Disk for UnixDisk {
                 stats.fill(Stat::Missing);
                 return false;
             }
-            // Out of descriptors, or a directory that may be searched but not opened: ask by path.
-            Err(_) => {
-                let prefix = [visit.directory(), b"/"].concat();
-                for (name, stat) in visit.names().zip(stats) {
-                    counts.stats += 1;
-                    *stat = look_up(self.base.as_fd(), [&prefix, name].concat());
-                }
-            }
+            // Out of descriptors, or a directory that may be searched but not opened.
+            Err(_) => look_up_by_path(self.base.as_fd(), visit, stats, counts),
         }
         true
     }
@@ -275,6 +278,14 @@ fn look_up_all(from: BorrowedFd<'_>, asked: Asked<'_>, stats: &mut [Stat], count
     }
 }
 
+/// Asks for the names of a visit by their paths, although they stand in it as names of an open directory.
+fn look_up_by_path(base: BorrowedFd<'_>, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) {
+    counts.stats += stats.len() as u64;
+    for (name, stat) in visit.names().zip(stats) {
+        *stat = look_up(base, path::join(visit.directory(), name));
+    }
+}
+
 /// The types of these fields differ from one Unix to the next.
 #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
 pub(super) fn meta(found: &rustix::fs::Stat) -> Meta {
@@ -297,5 +308,38 @@ pub(super) fn stat_of(answer: rustix::io::Result<rustix::fs::Stat>) -> Stat {
         Ok(found) => Stat::Present(meta(&found)),
         Err(Errno::NOENT | Errno::NOTDIR) => Stat::Missing,
         Err(error) => Stat::Unreadable(error.raw_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::FileTable;
+    use crate::plan::{Costs, Plan};
+
+    #[test]
+    fn names_in_the_base_and_in_the_root_are_not_mistaken_for_each_other_when_no_directory_can_be_opened() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        // Names that there are in one of the two only: so many that both are listed.
+        let ours: Vec<_> = (0..40).map(|n| format!("f{n}")).collect();
+        ours.iter().for_each(|name| std::fs::write(place.path().join(name), "").expect("a file"));
+        let theirs = ["bin", "dev", "etc", "usr"].iter().map(|name| format!("/{name}"));
+        let missing = (0..40).map(|n| format!("/f{n}"));
+        let paths: Vec<_> = ours.iter().cloned().chain(theirs).chain(["bin".into()]).chain(missing).collect();
+        let mut table = FileTable::default();
+        let ids: Vec<_> = paths.iter().map(|path| table.intern(path.as_bytes())).collect();
+        let plan = Plan::with_costs(&table, ids, &Costs::MACOS);
+        let disk = UnixDisk::new(place.path()).expect("a directory");
+        for visit in plan.visits() {
+            assert!(visit.how().opens(), "{}", visit.directory().escape_ascii());
+            let mut found = vec![Stat::Unknown; visit.len()];
+            look_up_by_path(disk.base.as_fd(), visit, &mut found, &mut IoCounts::default());
+            for (name, stat) in visit.names().zip(&found) {
+                let is_ours = name.starts_with(b"f");
+                let is_there = is_ours == visit.directory().is_empty();
+                let name = name.escape_ascii();
+                assert_eq!(matches!(stat, Stat::Present(_)), is_there, "{name}: {stat:?}");
+            }
+        }
     }
 }

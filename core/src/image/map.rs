@@ -1,6 +1,6 @@
 //! Bringing a file into memory: by mapping it, which is the one thing here that the compiler cannot check.
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 use std::fs::File;
 use std::io;
 
@@ -14,10 +14,15 @@ pub(super) fn map(file: &File) -> io::Result<Mmap> {
 
 /// Windows puts no other file in the place of one that is mapped, by whichever process. So there it is read.
 #[cfg(windows)]
-pub(super) fn map(mut file: &File) -> io::Result<Mmap> {
+pub(super) fn map(file: &File) -> io::Result<Mmap> {
+    read(file)
+}
+
+/// Brings a copy of the file into memory, aligned as a mapped file is.
+pub(super) fn read(mut file: &File) -> io::Result<Mmap> {
     let length = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
     // Nothing of length 0 can be mapped, and nothing so short is an image.
-    let mut memory = memmap2::MmapMut::map_anon(length.max(1))?;
+    let mut memory = MmapMut::map_anon(length.max(1))?;
     io::Read::read_exact(&mut file, &mut memory[..length])?;
     memory.make_read_only()
 }

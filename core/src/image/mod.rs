@@ -96,6 +96,15 @@ impl Image {
         Ok(Self::of(Arc::new(map::map(file)?)))
     }
 
+    /// Reads a file that others than upcheck may change while it is used, so that it cannot be mapped; `None` if it is no
+    /// whole image of this version and byte order.
+    ///
+    /// # Errors
+    /// Whatever the operating system says.
+    pub fn read(file: &File) -> io::Result<Option<Self>> {
+        Ok(Self::of(Arc::new(map::read(file)?)))
+    }
+
     fn of(map: Arc<Mmap>) -> Option<Self> {
         let header: &Header = bytemuck::try_from_bytes(map.get(..size_of::<Header>())?).ok()?;
         let is_ours = (header.magic, header.byte_order, header.version) == (MAGIC, BYTE_ORDER, VERSION);

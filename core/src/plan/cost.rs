@@ -116,18 +116,25 @@ impl Costs {
 
     /// Each of `names` by its whole path.
     pub(super) fn by_path(&self, depth: usize, names: usize) -> u64 {
-        names as u64 * (self.stat + depth as u64 * self.step)
+        self.way(depth).saturating_add(self.stat).saturating_mul(names as u64)
     }
 
     /// The way once, then each of `names` from there.
     pub(super) fn by_descriptor(&self, depth: usize, names: usize) -> u64 {
-        self.open + depth as u64 * self.step + names as u64 * self.stat
+        let all = self.stat.saturating_mul(names as u64);
+        self.open.saturating_add(self.way(depth)).saturating_add(all)
     }
 
     /// The way once, then a listing with nothing in it but `names`. A second call learns that there is no more.
     pub(super) fn by_listing(&self, depth: usize, names: usize) -> Option<u64> {
         let ListingCosts { buffer, entry } = self.listing?;
-        Some(self.open + depth as u64 * self.step + 2 * buffer + names as u64 * entry)
+        let listed = buffer.saturating_mul(2).saturating_add(entry.saturating_mul(names as u64));
+        Some(self.open.saturating_add(self.way(depth)).saturating_add(listed))
+    }
+
+    /// To pass all directories on the way.
+    fn way(&self, depth: usize) -> u64 {
+        self.step.saturating_mul(depth as u64)
     }
 
     /// How many entries may be listed before it would have been cheaper to ask for each of `names` alone.
@@ -160,6 +167,17 @@ mod tests {
         for (directory, expected) in cases {
             assert_eq!(depth(directory), expected, "{}", directory.escape_ascii());
         }
+    }
+
+    #[test]
+    fn costs_beyond_all_numbers_are_the_largest_number() {
+        let listing = Some(ListingCosts { buffer: u64::MAX, entry: u64::MAX });
+        let most = Costs { stat: u64::MAX, step: u64::MAX, open: u64::MAX, listing };
+        let found = most.estimate(b"a/b", 1_000);
+        assert_eq!(found, Estimate { by_path: u64::MAX, opened: u64::MAX, listed: Some(u64::MAX) });
+        let none =
+            Costs { stat: u64::MAX, step: 0, open: 0, listing: Some(ListingCosts { buffer: 0, entry: 0 }) };
+        assert_eq!((none.budget(2, 1_000), most.budget(2, 1_000)), (u32::MAX, 0));
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl How {
     pub(super) fn choose(costs: &Costs, directory: &[u8], names: usize, longest: usize) -> Self {
         let depth = cost::depth(directory);
         let (by_path, by_descriptor) = (costs.by_path(depth, names), costs.by_descriptor(depth, names));
-        let is_far_dearer = |listing| by_path.min(by_descriptor) >= 2 * listing;
+        let is_far_dearer = |listing: u64| by_path.min(by_descriptor) / 2 >= listing;
         if directory.len() + 1 + longest >= PATH_MAX {
             Self::TooLong
         } else if costs.by_listing(depth, names).is_some_and(is_far_dearer) {

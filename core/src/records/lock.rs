@@ -41,7 +41,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     Ok((here.dev(), here.ino()) == (there.dev(), there.ino()))
 }
 
-/// An open file cannot be replaced here.
+/// Nobody removes the file here: see [`TargetLock`](super::TargetLock).
 #[cfg(not(unix))]
 fn is_at(_: &File, path: &Path) -> io::Result<bool> {
     fs::exists(path)

@@ -3,6 +3,7 @@
 use crate::cmake::{self, Owner, Owners};
 use std::time::SystemTime;
 use upcheck::{Graph, IoCounts, Project, Reason, Report, TargetId};
+use upcheck_ninja::contents::ContentCounts;
 use upcheck_ninja::{Build, NinjaVersion};
 
 /// An answer to `check`, with all that printing it needs.
@@ -50,6 +51,8 @@ pub(crate) struct Ninja<'a> {
     pub(crate) image: &'static str,
     pub(crate) exact: bool,
     pub(crate) stopped_at_manifest: bool,
+    /// Where contents were compared, how many.
+    pub(crate) contents: Option<ContentCounts>,
 }
 
 impl Answer<'_> {

@@ -111,7 +111,7 @@ pub(crate) struct Common {
 
 const CMAKE: &str = "Build directories of CMake (each of these means --from cmake)";
 const ONE_TARGET: &str = "One target, described by options";
-const RECORDS: &str = "Records of success (not for ninja, which has its own)";
+const RECORDS: &str = "Records of success (ninja has its own; with it, what files hold)";
 
 /// Whatever has a name in CMake.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -310,7 +310,7 @@ pub(crate) enum Command {
     /// Run a command if a target is stale, and record its success
     #[command(after_help = RUN_EXIT_STATUS)]
     Run(RunArgs),
-    /// Record that targets are up to date now
+    /// Record that targets are up to date now; for ninja, what their files hold
     #[command(after_help = RECORD_EXIT_STATUS)]
     Record(RecordArgs),
     /// Touch a file if globs have another result than a script of CMake says: for `Upcheck.cmake`
@@ -415,6 +415,9 @@ pub(crate) struct CheckArgs {
     /// Answer exactly as `ninja -n` does: stop at a stale manifest, fail where it fails
     #[arg(long)]
     pub(crate) exact: bool,
+    /// For ninja: where only times are others than `upcheck record` found them, and contents are not, nothing is stale
+    #[arg(long)]
+    pub(crate) content: bool,
     /// Show the command of each stale target
     #[arg(long)]
     pub(crate) commands: bool,

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 use upcheck::{
     Compared, Digest, FileId, Graph, Meta, Reason, RootCause, StaleTarget, TargetId, Unknown, Verdict,
 };
+use upcheck_ninja::contents::ContentCounts;
 
 /// The name and version of the format. The number changes when a reader of the old one would go wrong.
 pub(crate) const SCHEMA: &str = "upcheck.report/1";
@@ -268,6 +269,11 @@ fn summary(answer: &Answer<'_>) -> Value {
             put("image", ninja.image.into());
             put("ninja_version", ninja.version.to_string().into());
             put("log_version", ninja.log_version.into());
+            if let Some(ContentCounts { targets, looked, touched }) = ninja.contents {
+                put("by_content", targets.into());
+                put("contents", looked.into());
+                put("touched", touched.into());
+            }
         }
         Rules::Project { has_records, n_contents, .. } => {
             if answer.cmake.is_some() {

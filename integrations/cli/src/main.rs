@@ -8,6 +8,7 @@ mod args;
 mod bench_fs;
 mod build_tool;
 mod cmake;
+mod contents;
 mod doctor;
 mod exit;
 mod externals;

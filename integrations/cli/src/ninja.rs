@@ -86,6 +86,7 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
             image,
             exact: args.exact,
             stopped_at_manifest,
+            contents: None,
         }),
         explain: args.explain,
         commands: args.commands,
@@ -146,6 +147,7 @@ fn fresh(common: &Common, args: &CheckArgs, summary: Summary) -> Result<Exit, Tr
             image: "used",
             exact: false,
             stopped_at_manifest: false,
+            contents: None,
         }),
         explain: args.explain,
         commands: args.commands,
@@ -168,7 +170,7 @@ pub(crate) fn describe_all(common: &Common, disk: &dyn Disk) -> Result<Build, Tr
     Ok(*build)
 }
 
-fn looked(summary: &Summary) -> Looked {
+pub(crate) fn looked(summary: &Summary) -> Looked {
     Looked { n_files: summary.n_files, counts: summary.counts, snapshot: summary.snapshot }
 }
 
@@ -224,7 +226,7 @@ pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> 
     Ok(exit)
 }
 
-fn load(
+pub(crate) fn load(
     common: &Common,
     disk: &dyn Disk,
     images: Option<&Images>,
@@ -257,12 +259,12 @@ fn load(
 }
 
 /// The names of what is asked about.
-fn targets(common: &Common, arguments: &[OsString]) -> Vec<OsString> {
+pub(crate) fn targets(common: &Common, arguments: &[OsString]) -> Vec<OsString> {
     common.named.targets.iter().chain(arguments).cloned().collect()
 }
 
 /// Looks at the files. What ninja would run CMake to find out is found out here, unless what ninja does is the question.
-fn collect(common: &Common, build: &mut Build, disk: &dyn Disk, exact: bool) -> Snapshot {
+pub(crate) fn collect(common: &Common, build: &mut Build, disk: &dyn Disk, exact: bool) -> Snapshot {
     let snapshot = build.collect(disk);
     if let Some(cmake) = common.cmake.as_ref().filter(|_| !exact) {
         cmake.give(build);
@@ -271,7 +273,7 @@ fn collect(common: &Common, build: &mut Build, disk: &dyn Disk, exact: bool) -> 
 }
 
 /// What is asked about. Of the names that a target of CMake may have in the manifest, it is the first that is there.
-fn requests(common: &Common, build: &Build, arguments: &[OsString]) -> Result<Vec<FileId>, Error> {
+pub(crate) fn requests(common: &Common, build: &Build, arguments: &[OsString]) -> Result<Vec<FileId>, Error> {
     let Some(cmake) = &common.cmake else {
         return match arguments {
             [] => build.default_requests(),

@@ -37,20 +37,30 @@ pub(crate) fn explain(
         plan = plan.part(|_| true);
     }
     print(common, |out| {
-        headline(out, &plan)?;
+        headline(out, &plan, &costs)?;
         table(out, &plan, &costs)?;
         writeln!(out, "\nasked for this check: {}", asked(&snapshot.counts()))
     })
 }
 
-fn headline(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+fn headline(out: &mut dyn Write, plan: &Plan, costs: &Costs) -> io::Result<()> {
     let files = plural(plan.n_files(), "file");
     let directories = match plan.n_visits() {
         1 => "1 directory".to_owned(),
         n => format!("{} directories", count(n)),
     };
-    let time = microseconds(plan.total_cost());
+    let time = microseconds(plan.explain().map(|it| cost(&it, costs)).fold(0, u64::saturating_add));
     writeln!(out, "{files} in {directories}: about {time} µs, with warm caches and one thread\n")
+}
+
+/// What a directory is expected to cost, in nanoseconds: at these costs, whichever the plan was made for.
+fn cost(explained: &Explained<'_>, costs: &Costs) -> u64 {
+    let Estimate { by_path, opened, listed } = costs.estimate(explained.directory, explained.names);
+    match explained.how {
+        How::Path | How::TooLong => by_path,
+        How::Descriptor => opened,
+        How::List => listed.unwrap_or(opened),
+    }
 }
 
 /// A line for each directory.

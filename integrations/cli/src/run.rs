@@ -6,6 +6,7 @@ use crate::args::{Args, CheckArgs, Command, Common, Format};
 use crate::bench_fs;
 use crate::build_tool;
 use crate::cmake;
+use crate::contents;
 use crate::doctor;
 use crate::exit::{Exit, Status};
 use crate::image_folder;
@@ -120,7 +121,8 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Why(args)) if common.is_project() => project::explain(common, args),
         Some(Command::Why(args)) => ninja::explain(common, args),
         Some(Command::Affected(args)) => affected::affected(common, args),
-        Some(Command::Record(args)) => record::record(common, args),
+        Some(Command::Record(args)) if common.is_project() => record::record(common, args),
+        Some(Command::Record(args)) => contents::record(common, args),
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
         Some(Command::BenchFs(args)) => bench_fs::bench_fs(common, args),
         Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
@@ -134,7 +136,14 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
 }
 
 pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
-    if common.is_project() { project::check(common, args) } else { ninja::check(common, args) }
+    match (common.is_project(), args.content) {
+        (true, true) => Err(Trouble(
+            "--content is about ninja; elsewhere --policy says when a file counts as changed".into(),
+        )),
+        (true, false) => project::check(common, args),
+        (false, true) => contents::check(common, args),
+        (false, false) => ninja::check(common, args),
+    }
 }
 
 /// Says on standard error why there is no answer, and on standard output too if a program is to read it there.

@@ -1,11 +1,12 @@
 //! The answer to `check`, for people: the causes first, then the targets.
 
-use crate::answer::{Answer, Rules};
+use crate::answer::{Answer, Ninja, Rules};
 use crate::words;
 use anstyle::{AnsiColor, Style};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use upcheck::{Reason, StaleTarget, TargetId, Verdict};
+use upcheck_ninja::contents::ContentCounts;
 use upcheck_words::count;
 
 /// How many causes are named.
@@ -26,10 +27,11 @@ pub(crate) fn print(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> 
     let report = &answer.report;
     if report.is_fresh() {
         write!(out, "{FRESH}fresh{FRESH:#}: nothing to do")?;
-        return match report.n_targets {
-            0 => writeln!(out),
-            n => writeln!(out, " for {}", plural(n, "target")),
-        };
+        if report.n_targets > 0 {
+            write!(out, " for {}", plural(report.n_targets, "target"))?;
+        }
+        writeln!(out)?;
+        return touched(out, answer);
     }
     headline(out, answer)?;
     let lists_all = answer.explain || answer.commands || report.stale.len() <= FEW_TARGETS;
@@ -58,6 +60,7 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
         write!(out, " (to be made again only if what they need comes out changed)")?;
     }
     writeln!(out)?;
+    touched(out, answer)?;
     owners(out, answer)?;
     let (manifest, stopped) = match &answer.rules {
         Rules::Ninja(ninja) => (words::bytes(&ninja.manifest_path), ninja.stopped_at_manifest),
@@ -75,6 +78,21 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// How many files only look changed.
+fn touched(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
+    match &answer.rules {
+        Rules::Ninja(Ninja { contents: Some(ContentCounts { touched, .. }), .. }) if *touched > 0 => {
+            writeln!(out, "{} touched, but not changed", words_of(*touched))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn words_of(n: usize) -> String {
+    let were = if n == 1 { "was" } else { "were" };
+    format!("{} {were}", plural(n, "file"))
 }
 
 /// The stale targets as CMake calls them.

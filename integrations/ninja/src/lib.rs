@@ -24,6 +24,7 @@
 mod build;
 pub mod build_log;
 pub mod command_hash;
+pub mod contents;
 pub mod deps_log;
 mod describe;
 mod details;

@@ -19,8 +19,6 @@ use std::time::{Duration, SystemTime};
 pub struct Habits {
     /// How long each answer takes.
     pub latency: Duration,
-    /// How much longer the first answer takes to somebody who reads a directory.
-    pub listing: Duration,
     /// Whether names come with attributes when a directory is read.
     pub plus: Plus,
     /// For how long the kernel may keep what it was told.
@@ -62,7 +60,6 @@ impl Default for Habits {
     fn default() -> Self {
         Self {
             latency: Duration::from_millis(1),
-            listing: Duration::ZERO,
             plus: Plus::Sometimes,
             kept: Duration::from_secs(3600),
             keeps_missing: false,
@@ -166,6 +163,9 @@ const MORE_THAN_ENOUGH: usize = 10_000;
 /// The names that a directory tells from a position on, each with the next position and its node; and how it goes on
 /// from there: an error, if there is nothing left but trouble.
 fn entries(tree: &Tree, at: usize, from: usize) -> Result<Vec<(usize, Vec<u8>, usize)>, i32> {
+    if tree.node(at).is_some_and(|node| node.is_endless) {
+        return Ok((from..from + MORE_THAN_ENOUGH).map(|place| (place + 1, b".".to_vec(), at)).collect());
+    }
     let dots = [(&b"."[..], at), (b"..", ROOT)];
     let listed = tree.children(at).filter(|&(_, child)| tree.node(child).is_some_and(|node| node.is_listed));
     let all = dots.into_iter().chain(listed).enumerate().skip(from);
@@ -254,13 +254,10 @@ impl Filesystem for Served {
     }
 
     fn opendir(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        let latency = self.habits.latency + self.habits.listing;
-        self.late.take(Asked::OpenDirectory, latency, move |tree| {
-            match tree.node(number(ino)).map(|node| node.trouble) {
-                None => reply.error(Errno::ENOENT),
-                Some(Some((0, trouble))) => reply.error(errno(trouble)),
-                Some(_) => reply.opened(FileHandle(0), FopenFlags::empty()),
-            }
+        self.later(Asked::OpenDirectory, move |tree| match tree.node(number(ino)).map(|node| node.trouble) {
+            None => reply.error(Errno::ENOENT),
+            Some(Some((0, trouble))) => reply.error(errno(trouble)),
+            Some(_) => reply.opened(FileHandle(0), FopenFlags::empty()),
         });
     }
 

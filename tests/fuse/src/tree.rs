@@ -30,6 +30,8 @@ pub(crate) struct Node {
     pub(crate) trouble: Option<(usize, i32)>,
     /// Whether it is in its directory's listing. Looking it up always works.
     pub(crate) is_listed: bool,
+    /// Of a directory: whether its listing never ends, and tells of nothing but the directory itself.
+    pub(crate) is_endless: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -110,6 +112,11 @@ impl Tree {
         self.change(path.as_ref(), |node| node.trouble = Some((names, errno)));
     }
 
+    /// From now on listing a directory tells `.` again and again, and comes to no end.
+    pub fn make_endless(&mut self, path: impl AsRef<[u8]>) {
+        self.change(path.as_ref(), |node| node.is_endless = true);
+    }
+
     pub(crate) fn node(&self, number: usize) -> Option<&Node> {
         self.nodes.get(number)
     }
@@ -142,7 +149,15 @@ impl Tree {
     fn add(&mut self, what: What, mtime: i64) -> usize {
         self.changes += 1;
         let mode = if matches!(what, What::Directory(_)) { 0o755 } else { 0o644 };
-        self.nodes.push(Node { what, mtime, change: self.changes, mode, trouble: None, is_listed: true });
+        self.nodes.push(Node {
+            what,
+            mtime,
+            change: self.changes,
+            mode,
+            trouble: None,
+            is_listed: true,
+            is_endless: false,
+        });
         self.nodes.len() - 1
     }
 

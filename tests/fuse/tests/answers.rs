@@ -112,6 +112,17 @@ fn a_file_that_is_in_no_listing_is_found() {
 }
 
 #[test]
+fn what_a_server_keeps_behind_a_dot_is_found_although_it_never_lists_it() {
+    let mut tree = tree(&["seen", ".snapshot/file"]);
+    tree.hide("d/.snapshot");
+    let Some(mount) = Mount::new(tree, late()) else { return };
+    let paths = wanted(&["d/.snapshot", "d/seen", "d/.none"]);
+    let found = stats(&look_at(&mount, &paths, true), &paths);
+    assert!(is_present(&found[8]) && is_present(&found[9]), "{found:?}");
+    assert_eq!(found[10], Stat::Missing);
+}
+
+#[test]
 fn where_a_directory_cannot_be_listed_each_name_is_asked_for() {
     for believes in [false, true] {
         // EACCES at once; EIO at once, and after some names.
@@ -124,6 +135,19 @@ fn where_a_directory_cannot_be_listed_each_name_is_asked_for() {
             assert!([8, 10, 11].iter().all(|&at| is_present(&found[at])), "{names} {errno}: {found:?}");
             assert_eq!(found[9], Stat::Missing);
         }
+    }
+}
+
+#[test]
+fn a_listing_that_never_ends_is_left_off() {
+    for believes in [false, true] {
+        let mut tree = tree(&["x"]);
+        tree.make_endless("d");
+        let Some(mount) = Mount::new(tree, late()) else { return };
+        let paths = wanted(&["d/x", "d/none"]);
+        let found = stats(&look_at(&mount, &paths, believes), &paths);
+        assert!(found[..9].iter().all(is_present), "{found:?}");
+        assert_eq!(found[9], Stat::Missing);
     }
 }
 

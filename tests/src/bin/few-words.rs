@@ -1,16 +1,19 @@
 //! The few words of a shell that the suites' commands are made of, for Windows, where ninja starts programs without one:
 //! under the names `cat`, `touch` and so on this program gets the whole line, and does what `sh -c` does elsewhere.
 //!
-//! Known are `;`, `&&`, `||`, `>`, `>>`, `<`, quotes of both kinds, and the commands of [`run`]. A backslash means itself:
-//! it stands in paths.
+//! As `sh` it gets `-c` and such a line, or the name of a file with such lines.
+//!
+//! Known are `;`, `&&`, `||`, `>`, `>>`, `<`, `>&2`, `exit`, quotes of both kinds, `*` in the last part of a path, and the
+//! commands of [`run`]. A backslash means itself: it stands in paths.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 fn main() -> ExitCode {
-    let line = line();
+    let line = script().unwrap_or_else(line);
     match words(&line).and_then(|words| list(&words)) {
         Ok(status) => ExitCode::from(status),
         Err(trouble) => {
@@ -18,6 +21,25 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// What `sh` is to do, if this is one.
+fn script() -> Option<String> {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if Path::new(arguments.first()?).file_stem()? != "sh" {
+        return None;
+    }
+    if arguments.get(1)? == "-c" {
+        return Some(arguments.get(2)?.to_string_lossy().into_owned());
+    }
+    lines(Path::new(arguments.get(1)?)).ok()
+}
+
+/// A file's lines as one.
+fn lines(path: &Path) -> std::io::Result<String> {
+    let text = std::fs::read_to_string(path)?;
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    Ok(lines.collect::<Vec<_>>().join(";"))
 }
 
 /// The line as it was given, with its quotes.
@@ -56,16 +78,17 @@ enum Word {
     Sign(&'static str),
 }
 
-const SIGNS: [&str; 6] = ["&&", "||", ">>", ">", "<", ";"];
+const SIGNS: [&str; 7] = ["&&", "||", ">&2", ">>", ">", "<", ";"];
 
 fn words(line: &str) -> Result<Vec<Word>, String> {
     let mut words = Vec::new();
     let mut text: Option<String> = None;
+    let mut is_pattern = false;
     let mut rest = line;
     while let Some(first) = rest.chars().next() {
         let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign));
         if first.is_ascii_whitespace() || sign.is_some() {
-            words.extend(text.take().map(Word::Text));
+            end(text.take(), &mut is_pattern, &mut words);
             words.extend(sign.map(Word::Sign));
             rest = &rest[sign.map_or(1, str::len)..];
             continue;
@@ -79,11 +102,44 @@ fn words(line: &str) -> Result<Vec<Word>, String> {
             text.push_str(quoted);
             rest = after;
         } else {
+            is_pattern |= first == '*';
             text.push(first);
         }
     }
-    words.extend(text.map(Word::Text));
+    end(text, &mut is_pattern, &mut words);
     Ok(words)
+}
+
+/// A word ends: itself, or the files that it means.
+fn end(text: Option<String>, is_pattern: &mut bool, words: &mut Vec<Word>) {
+    let Some(text) = text else { return };
+    let files = if *is_pattern { files(&text) } else { Vec::new() };
+    *is_pattern = false;
+    if files.is_empty() {
+        words.push(Word::Text(text));
+    } else {
+        words.extend(files.into_iter().map(Word::Text));
+    }
+}
+
+/// The files that a path with one `*` in its last part means, in order.
+fn files(pattern: &str) -> Vec<String> {
+    let (folder, name) = pattern.rsplit_once('/').map_or(("", pattern), |(folder, name)| (folder, name));
+    let Some((start, end)) = name.split_once('*') else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(if folder.is_empty() { "." } else { folder }) else {
+        return Vec::new();
+    };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let is_meant = |name: &String| {
+        name.len() >= start.len() + end.len()
+            && name.starts_with(start)
+            && name.ends_with(end)
+            && !name.starts_with('.')
+    };
+    let path = |name: String| if folder.is_empty() { name } else { format!("{folder}/{name}") };
+    let mut files: Vec<_> = names.filter(is_meant).map(path).collect();
+    files.sort();
+    files
 }
 
 /// Runs commands until one decides. The status of the last one that was run.
@@ -97,6 +153,15 @@ fn list(words: &[Word]) -> Result<u8, String> {
             None => ";",
             Some(_) => continue,
         };
+        if is_wanted
+            && let [Word::Text(exit), rest @ ..] = &words[start..end]
+            && exit == "exit"
+        {
+            return match rest {
+                [Word::Text(told)] => told.parse().map_err(|_| format!("no status: {told}")),
+                _ => Ok(status),
+            };
+        }
         if is_wanted && start < end {
             status = command(&words[start..end])?;
         }
@@ -123,6 +188,10 @@ fn command(words: &[Word]) -> Result<u8, String> {
             }
             Word::Sign(sign) => *sign,
         };
+        if sign == ">&2" {
+            output = Box::new(std::io::stderr());
+            continue;
+        }
         let Some(Word::Text(path)) = words.next() else { return Err(format!("nothing behind {sign}")) };
         let failed = |error: std::io::Error| format!("{path}: {error}");
         match sign {
@@ -141,6 +210,10 @@ fn command(words: &[Word]) -> Result<u8, String> {
 fn run(name: &str, arguments: &[&str], input: &mut dyn Read, output: &mut dyn Write) -> std::io::Result<u8> {
     match (name, arguments) {
         ("true" | ":", _) => {}
+        ("sh", [path]) => {
+            let lines = lines(Path::new(path))?;
+            return words(&lines).and_then(|words| list(&words)).map_err(std::io::Error::other);
+        }
         ("false", _) => return Ok(1),
         ("echo", words) => writeln!(output, "{}", words.join(" "))?,
         ("cat", []) => {
@@ -152,7 +225,31 @@ fn run(name: &str, arguments: &[&str], input: &mut dyn Read, output: &mut dyn Wr
             }
         }
         // Reading and writing, so that the copy is as young as it should be.
-        ("cp", [from, to]) => std::fs::write(to, std::fs::read(from)?)?,
+        ("cp", [files @ .., to]) => {
+            for from in files {
+                let mut to = PathBuf::from(to);
+                if to.is_dir() {
+                    to.extend(Path::new(from).file_name());
+                }
+                std::fs::write(to, std::fs::read(from)?)?;
+            }
+        }
+        ("mv", [from, to]) => std::fs::rename(from, to)?,
+        ("cmp", ["-s", one, other]) => {
+            return Ok(u8::from(std::fs::read(one).ok() != std::fs::read(other).ok()));
+        }
+        ("printf", [text]) => {
+            write!(output, "{}", text.replace("\\n", "\n").replace("\\\\", "\\"))?;
+        }
+        ("read", [_]) => {
+            let mut byte = [0];
+            while input.read(&mut byte)? == 1 && byte != *b"\n" {}
+        }
+        // Long ago, whenever it is.
+        ("touch", [path, "-d", _]) => {
+            let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_836_800);
+            OpenOptions::new().append(true).open(path)?.set_modified(long_ago)?;
+        }
         ("touch", paths) => {
             for path in paths {
                 let file = OpenOptions::new().create(true).append(true).open(path)?;
@@ -160,6 +257,7 @@ fn run(name: &str, arguments: &[&str], input: &mut dyn Read, output: &mut dyn Wr
             }
         }
         ("test", ["-e", path]) => return Ok(u8::from(!std::fs::exists(path)?)),
+        ("test", ["-s", path]) => return Ok(u8::from(std::fs::metadata(path).map_or(0, |it| it.len()) == 0)),
         ("mkdir", ["-p", path]) => std::fs::create_dir_all(path)?,
         ("rm", ["-f", paths @ ..]) => {
             for path in paths {

@@ -125,6 +125,26 @@ fn names_that_are_not_utf_8_can_be_had_exactly() {
     assert_eq!(card["directory_b64"], "Li//");
 }
 
+/// The status of a script that was not allowed to do what the test needs.
+const NOT_ALLOWED: i32 = 90;
+
+/// What was measured in a namespace; `None`, aloud, where there can be none. Where there is one, it has to be measured.
+fn unshared(output: std::io::Result<std::process::Output>, what: &str) -> Option<Value> {
+    let refusal = match &output {
+        Err(error) => Some(error.to_string()),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            let is_refused = said.starts_with("unshare: ") || output.status.code() == Some(NOT_ALLOWED);
+            is_refused.then_some(said)
+        }
+    };
+    if let Some(refusal) = refusal {
+        not_tested(&format!("{what}: {refusal}"));
+        return None;
+    }
+    Some(serde_json::from_str(&Ran::new(output.expect("it was started")).answer(0)).expect("JSON"))
+}
+
 #[test]
 fn a_directory_that_is_closed_is_left_out_and_counted() {
     let space = tree();
@@ -135,15 +155,10 @@ fn a_directory_that_is_closed_is_left_out_and_counted() {
     command.arg("-U").arg(tools::upcheck()).args(["bench-fs", "--format", "json", "--rounds", "1"]);
     let output = command.current_dir(space.path()).output();
     set(0o755).expect("permissions");
-    match output {
-        Ok(output) if output.status.code() == Some(0) => {
-            let card: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-            assert_eq!((&card["below"]["closed"], &card["below"]["directories"]), (&json!(1), &json!(6)));
-        }
-        other => {
-            not_tested(&format!("a directory that cannot be listed; this needs `unshare -U`: {other:?}"))
-        }
-    }
+    let Some(card) = unshared(output, "a directory that cannot be listed; this needs `unshare -U`") else {
+        return;
+    };
+    assert_eq!((&card["below"]["closed"], &card["below"]["directories"]), (&json!(1), &json!(6)));
 }
 
 #[test]
@@ -153,16 +168,8 @@ fn other_file_systems_below_are_left_alone() {
         "mount -t tmpfs none many && echo > many/x || exit 90; exec \"$1\" bench-fs --format json --rounds 1";
     let mut command = std::process::Command::new("unshare");
     command.args(["-m", "sh", "-c", script, "sh"]).arg(tools::upcheck()).current_dir(space.path());
-    let output = match command.output() {
-        Ok(output) if output.status.code() == Some(0) => output,
-        other => {
-            not_tested(&format!(
-                "a mounted file system below; this needs `unshare -m` and `mount`: {other:?}"
-            ));
-            return;
-        }
-    };
-    let card: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let what = "a mounted file system below; this needs `unshare -m` and `mount`";
+    let Some(card) = unshared(command.output(), what) else { return };
     assert_eq!((&card["below"]["elsewhere"], &card["below"]["directories"]), (&json!(1), &json!(6)));
     assert!(rows(&card).iter().all(|(path, ..)| *path != "many"));
 }

@@ -766,9 +766,8 @@ impl<'a> Machine<'a> {
                 // SAFETY: it is there until it is freed.
                 let stats = unsafe { array(|n, stride| upcheck_snapshot_stats(snapshot, n, stride)) };
                 for (path, stat) in paths.iter().zip(&stats) {
-                    use std::os::unix::ffi::OsStrExt;
-                    let place = self.base.join(std::ffi::OsStr::from_bytes(path));
-                    let is_there = std::fs::metadata(place).is_ok();
+                    let place = upcheck::os_path::path(path).map(|path| self.base.join(path));
+                    let is_there = place.is_ok_and(|place| std::fs::metadata(place).is_ok());
                     assert_eq!(stat.state == 2, is_there, "{path:?}");
                     // SAFETY: the snapshot and the text are there.
                     let found = unsafe { upcheck_snapshot_find(snapshot, path.as_ptr().cast(), path.len()) };

@@ -3,13 +3,16 @@
 use crate::command::spaces::{
     SECOND, T, changed_header, manifest, many, missing_source, program, stale_manifest,
 };
-use crate::command::{Ran, deps_log, run, upcheck, upcheck_in};
+use crate::command::{Ran, deps_log, log_time, run, upcheck, upcheck_in};
 use crate::{json, listed, many_lines};
+use std::fs::File;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
-use std::process::Command;
+use std::path::MAIN_SEPARATOR;
+use std::time::{Duration, SystemTime};
 use upcheck_ninja::NinjaVersion;
 use upcheck_tests::aloud::not_tested;
-use upcheck_tests::space::Space;
+use upcheck_tests::space::{Space, TICK};
 
 #[test]
 fn the_build_directory_and_the_manifest_are_options_in_any_place() {
@@ -38,6 +41,7 @@ fn a_build_directory_below_is_hinted_at() {
         run(&space, "-C project").trouble(),
         "upcheck: error: in 'project': loading 'build.ninja': No such file or directory\n\
          hint: there is one in 'project/build': try -C project/build\n"
+            .replace("project/build", &format!("project{MAIN_SEPARATOR}build"))
     );
     assert_eq!(
         run(&space, "-C nowhere").trouble(),
@@ -58,7 +62,11 @@ fn only_what_was_asked_for_is_judged_and_many_targets_are_one_pass() {
     let summary = |args: &str| json(&run(&space, args).stdout)["summary"].clone();
     let all = summary("check --format json prog a.o ./b.o check all x/../prog");
     assert_eq!([&all["targets"], &all["fresh"], &all["stale"], &all["pending"]], [4, 1, 3, 0]);
-    assert_eq!([&all["files"], &all["stats"], &all["directories"]], [9, 9, 1]);
+    assert_eq!(all["files"], 9);
+    // How these are asked for differs.
+    if cfg!(unix) {
+        assert_eq!([&all["stats"], &all["directories"]], [9, 1]);
+    }
 }
 
 #[test]
@@ -66,14 +74,15 @@ fn a_source_is_fresh_and_a_missing_or_unreadable_one_is_trouble() {
     let space = program();
     assert_eq!(run(&space, "a.c").answer(0), "fresh: nothing to do\n");
     space.remove("a.c");
-    symlink("b.c", space.path().join("loop")).expect("a link");
     for args in ["a.c", "--exact a.c", "why a.c"] {
         assert_eq!(
             run(&space, args).trouble(),
             "upcheck: error: 'a.c' missing and no known rule to make it\n"
         );
     }
+    #[cfg(unix)]
     symlink("a.c", space.path().join("a.c")).expect("a link");
+    #[cfg(unix)]
     for args in ["a.c", "--exact a.c", "why a.c"] {
         assert_eq!(
             run(&space, args).trouble(),
@@ -200,7 +209,8 @@ fn the_rules_are_those_of_the_log_unless_told_otherwise() {
     let space = manifest("rule t\n  command = t $out\nbuild a: t\n");
     space.write_at("a", "", T);
     let murmur = NinjaVersion::V1_11.hash_command(b"t a");
-    space.write(".ninja_log", format!("# ninja log v5\n0\t1\t{T}\ta\t{murmur:x}\n"));
+    let time = log_time(T);
+    space.write(".ninja_log", format!("# ninja log v5\n0\t1\t{time}\ta\t{murmur:x}\n"));
     let of = |args: &str| {
         let ran = run(&space, &format!("--format json {args}"));
         let summary = &json(&ran.stdout)["summary"];
@@ -295,7 +305,7 @@ fn times_are_those_of_the_time_zone() {
 #[test]
 fn a_time_zone_has_its_summer_time_and_may_be_a_name() {
     // A name means nothing on a machine without the data base.
-    let named = std::path::Path::new("/usr/share/zoneinfo/Europe/Berlin").exists();
+    let named = cfg!(unix) && std::path::Path::new("/usr/share/zoneinfo/Europe/Berlin").exists();
     let zones: &[&str] = if named {
         &["CET-1CEST,M3.5.0,M10.5.0/3", "Europe/Berlin", ":Europe/Berlin"]
     } else {
@@ -320,12 +330,14 @@ fn a_time_zone_has_its_summer_time_and_may_be_a_name() {
 #[test]
 fn times_beyond_what_64_bits_of_nanoseconds_hold_are_printed_all_the_same() {
     let space = program();
-    let touched =
-        Command::new("touch").args(["-d", "2400-01-01 UTC", "config.h"]).current_dir(space.path()).status();
-    assert!(touched.expect("touch starts").success());
+    let header = File::options().write(true).open(space.path().join("config.h")).expect("a file");
+    // In the year 2400.
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(13_569_465_600);
+    header.set_modified(time).expect("a time that can be set");
     let text = run(&space, "").answer(1);
     assert!(text.contains("config.h is newer than"), "{text}");
-    space.set_mtime("config.h", T + 1_500_000_001);
+    space.set_mtime("config.h", T + 1_500_000_000 + TICK);
     let text = run(&space, "a.o").answer(1);
-    assert!(text.contains("by 500 ms (2023-11-14 22:13:21.500000001 against 2023-11-14 22:13:21)"), "{text}");
+    let time = format!("2023-11-14 22:13:21.500000{TICK:03}");
+    assert!(text.contains(&format!("by 500 ms ({time} against 2023-11-14 22:13:21)")), "{text}");
 }

@@ -4,6 +4,7 @@ use crate::command::spaces::{changed_header, many, program};
 use crate::command::{Ran, run, upcheck_in};
 use crate::json;
 use serde_json::json;
+#[cfg(unix)]
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -152,6 +153,7 @@ fn a_reader_that_leaves_in_the_middle_changes_nothing_either() {
 }
 
 #[test]
+#[cfg(unix)] // A file that is always full.
 fn an_answer_that_cannot_be_written_is_trouble() {
     for (space, args) in
         [(program(), ""), (changed_header(), "--format json"), (changed_header(), "why prog")]
@@ -168,6 +170,7 @@ fn an_answer_that_cannot_be_written_is_trouble() {
 }
 
 #[test]
+#[cfg(unix)] // The same.
 fn diagnostics_that_cannot_be_written_change_no_status() {
     let space = program();
     space.write(".ninja_log", "# ninja log v99\n");

@@ -12,6 +12,7 @@ use std::process::Command;
 use upcheck_ninja::NinjaVersion;
 use upcheck_tests::space::Space;
 use upcheck_tests::tools;
+use upcheck_tests::words;
 
 /// How a run of the command ended, and what it printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ impl Ran {
     /// Takes what a finished command left. Whatever it was asked, it must neither panic nor be killed.
     #[track_caller]
     pub(crate) fn new(output: std::process::Output) -> Self {
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output in UTF-8");
+        let text = |bytes: Vec<u8>| words::as_on_unix(String::from_utf8(bytes).expect("output in UTF-8"));
         let ran = Self {
             status: output.status.code().unwrap_or(-1),
             stdout: text(output.stdout),
@@ -72,7 +73,9 @@ impl Ran {
 pub(crate) fn upcheck_in(directory: &Path) -> Command {
     let mut command = Command::new(tools::upcheck());
     command.current_dir(directory).env("TZ", "UTC").env("LC_ALL", "C");
-    command.env("HOME", "/dev/null");
+    for home in ["HOME", "LOCALAPPDATA"] {
+        command.env(home, if cfg!(windows) { "NUL" } else { "/dev/null" });
+    }
     let unwanted = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"];
     for name in unwanted.into_iter().chain(["XDG_CACHE_HOME", "UPCHECK_CACHE_DIR"]) {
         command.env_remove(name);
@@ -94,11 +97,17 @@ pub(crate) fn run(space: &Space, args: &str) -> Ran {
     upcheck(space, args.split_whitespace())
 }
 
+/// A time as ninja's logs have it, from nanoseconds since 1970: on Windows they count in 100 of them, and from about 2001.
+pub(crate) fn log_time(mtime: i64) -> i64 {
+    if cfg!(windows) { (mtime - 978_296_800_000_000_000) / 100 } else { mtime }
+}
+
 /// The text of a build log of version 7: output, recorded time and command of each entry.
 pub(crate) fn build_log(entries: &[(&str, i64, &str)]) -> String {
     let mut log = "# ninja log v7\n".to_owned();
     for (output, mtime, command) in entries {
         let hash = NinjaVersion::V1_13.hash_command(command.as_bytes());
+        let mtime = log_time(*mtime);
         writeln!(log, "0\t1\t{mtime}\t{output}\t{hash:x}").expect("a string");
     }
     log
@@ -126,7 +135,7 @@ pub(crate) fn deps_log(entries: &[(&str, i64, &[&str])]) -> Vec<u8> {
         let size = 4 * (2 + u32::try_from(numbers.len()).expect("few paths"));
         log.extend((size | 1 << 31).to_le_bytes());
         log.extend(numbers[0].to_le_bytes());
-        log.extend(mtime.to_le_bytes());
+        log.extend(log_time(*mtime).to_le_bytes());
         log.extend(numbers[1..].iter().flat_map(|number| number.to_le_bytes()));
     }
     log

@@ -1,11 +1,7 @@
 //! Build directories that look built, without a ninja or a compiler. All times are set.
 
-use super::{build_log, deps_log};
-use std::ffi::OsStr;
+use super::{build_log, deps_log, log_time};
 use std::fmt::Write;
-use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
 use upcheck_ninja::NinjaVersion;
 use upcheck_tests::space::Space;
 
@@ -193,10 +189,11 @@ default all
 ";
 
 /// A link to itself: whatever is done with it fails with ELOOP, for root as for anybody else.
+#[cfg(unix)]
 pub(crate) fn link_loop(space: &Space, name: &str) {
     space.remove(name);
     let path = space.path().join(name);
-    symlink(path.file_name().expect("a name"), &path).expect("a link");
+    std::os::unix::fs::symlink(path.file_name().expect("a name"), &path).expect("a link");
 }
 
 /// A build directory, and the status with which `upcheck` ends in it.
@@ -228,6 +225,7 @@ pub(crate) fn every_kind() -> Vec<Kind> {
     add(1, "pending targets", restat());
     add(1, "nothing built yet", realistic());
     add(1, "output directories that are missing", text("build deep/er/a | other/b: t\n"));
+    #[cfg(unix)]
     add(1, "names that are not UTF-8", not_utf8());
 
     add(1, "the lock of a ninja at work", edited(changed_header(), |space| space.write(".ninja_lock", "")));
@@ -238,10 +236,13 @@ pub(crate) fn every_kind() -> Vec<Kind> {
     space.write("build.ninja", lines.replace("cc -c", "cc -O -c"));
     add(1, "a changed command", space);
 
-    let space = program();
-    link_loop(&space, "a.c");
-    link_loop(&space, "check");
-    add(1, "loops of links", space);
+    #[cfg(unix)]
+    {
+        let space = program();
+        link_loop(&space, "a.c");
+        link_loop(&space, "check");
+        add(1, "loops of links", space);
+    }
 
     add(1, "a discovered header that is gone", edited(discovering(), |space| space.remove("a.h")));
     add(1, "an output changed by hand", edited(discovering(), |space| space.set_mtime("a", T + 9 * SECOND)));
@@ -275,7 +276,8 @@ pub(crate) fn every_kind() -> Vec<Kind> {
 
     let space = text("build a: t\nbuild b: t\n");
     let hash = NinjaVersion::V1_11.hash_command(b"t a");
-    space.write(".ninja_log", format!("# ninja log v5\n0\t1\t{T}\ta\t{hash:x}\n"));
+    let time = log_time(T);
+    space.write(".ninja_log", format!("# ninja log v5\n0\t1\t{time}\ta\t{hash:x}\n"));
     space.write_at("a", "", T);
     add(1, "a log of ninja 1.11", space);
 
@@ -300,19 +302,21 @@ pub(crate) fn every_kind() -> Vec<Kind> {
     add(2, "no manifest", Space::new());
     add(2, "a syntax error", text("build a b\n"));
     add(2, "a cycle", text("build a: t b\nbuild b: t a\ndefault a\n"));
+    #[cfg(unix)]
     add(2, "a log that cannot be read", edited(program(), |space| link_loop(space, ".ninja_log")));
     kinds
 }
 
 /// Names that are not UTF-8 wherever a name can be: outputs, inputs, a depfile and what it says, a command.
+#[cfg(unix)]
 fn not_utf8() -> Space {
     let space = manifest(
         b"rule t\n  command = t $out\n  depfile = $out.d\nrule u\n  command = u $in\n\
           build \xff1 plain: t \xfein\nbuild \xff2: u \xff1 gone\xff\nbuild \xff3: u \xff2\n",
     );
     let write_at = |name: &[u8], content: &[u8], mtime| {
-        let path = space.path().join(OsStr::from_bytes(name));
-        fs::write(&path, content).expect("a file");
+        let path = space.path().join(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(name));
+        std::fs::write(&path, content).expect("a file");
         upcheck_tests::space::set_mtime(&path, mtime);
     };
     write_at(b"\xfein", b"", T + SECOND);

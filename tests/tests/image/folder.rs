@@ -4,7 +4,6 @@ use crate::command::{Ran, upcheck_in};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 use upcheck_tests::space::Space;
@@ -41,11 +40,24 @@ pub(crate) fn entries(folder: &Path) -> BTreeMap<String, [i64; 7]> {
         let entry = entry.expect("an entry");
         let meta = entry.metadata().expect("its status");
         let name = entry.file_name().to_string_lossy().into_owned();
-        let size = i64::try_from(meta.size()).expect("a size");
-        let inode = meta.ino().cast_signed();
-        let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
-        let [a, b, c, d] = times;
-        (name, [inode, size, i64::from(meta.mode()), a, b, c, d])
+        (name, status(&meta))
     });
     entries.collect()
+}
+
+#[cfg(unix)]
+fn status(meta: &fs::Metadata) -> [i64; 7] {
+    use std::os::unix::fs::MetadataExt;
+    let size = i64::try_from(meta.size()).expect("a size");
+    let inode = meta.ino().cast_signed();
+    let [a, b, c, d] = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
+    [inode, size, i64::from(meta.mode()), a, b, c, d]
+}
+
+#[cfg(windows)]
+fn status(meta: &fs::Metadata) -> [i64; 7] {
+    use std::os::windows::fs::MetadataExt;
+    let numbers = [meta.file_size(), meta.creation_time(), meta.last_write_time()].map(u64::cast_signed);
+    let [size, created, written] = numbers;
+    [size, created, written, i64::from(meta.file_attributes()), 0, 0, 0]
 }

@@ -7,9 +7,11 @@ mod damage;
 mod depfiles;
 mod folder;
 mod lives;
+mod places;
 mod racy;
 mod sources;
 mod tails;
 mod together;
 mod unwritten;
+#[cfg(unix)] // Users, modes and links.
 mod whose;

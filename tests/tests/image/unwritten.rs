@@ -3,9 +3,12 @@
 use crate::command::spaces::{Kind, every_kind};
 use crate::folder::{asked, command, entries};
 use std::time::{Duration, SystemTime};
-use upcheck_tests::aloud::not_tested;
 use upcheck_tests::space::Space;
-use upcheck_tests::tools::{run_tool, upcheck};
+#[cfg(unix)]
+use {
+    upcheck_tests::aloud::not_tested,
+    upcheck_tests::tools::{run_tool, upcheck},
+};
 
 /// Asks until the image is at rest: what is young when it is looked at proves nothing, until it is old enough.
 #[track_caller]
@@ -48,6 +51,7 @@ fn repeated_questions_write_nothing_about_any_kind_of_build_directory() {
     assert!(n_kept > 20, "{n_kept} images");
 }
 
+#[cfg(unix)]
 /// The system calls of `upcheck` in a build directory with an image, one per line.
 fn system_calls(space: &Space, args: &str) -> Option<String> {
     let log = Space::new();
@@ -62,6 +66,7 @@ fn system_calls(space: &Space, args: &str) -> Option<String> {
     is_traced.then_some(calls)
 }
 
+#[cfg(unix)]
 fn is_writing(call: &str) -> bool {
     let call = call.split_once(' ').map_or(call, |(_, call)| call.trim_start());
     let name = call.split('(').next().unwrap_or_default();
@@ -86,6 +91,7 @@ fn is_writing(call: &str) -> bool {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_second_check_makes_no_system_call_that_writes() {
     let mut n_seen = 0;
     for Kind { name, space, status } in every_kind() {

@@ -69,6 +69,13 @@ fn what_a_listing_tells_is_judged_like_what_a_file_tells() {
 }
 
 #[test]
+fn a_file_that_was_asked_itself_after_its_listing_is_one_file() {
+    for confirm in [Confirm::Nothing, Confirm::Suspects, Confirm::All] {
+        assert_eq!(Build::new(confirm).look().n_files(), 41, "{confirm:?}");
+    }
+}
+
+#[test]
 fn a_hard_linked_header_changed_by_a_name_that_nobody_asks_for_makes_its_target_stale() {
     let mut build = Build::new(Confirm::Suspects);
     build.disk.hard_link("h/7.h", "store/1234");

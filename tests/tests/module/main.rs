@@ -82,7 +82,7 @@ impl Project {
     /// A tool in the source's folder, with an environment that says nothing of this tree.
     fn tool(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
-        command.current_dir(self.space.path()).env_clear().env("LC_ALL", "C").env("HOME", "/nonexistent");
+        command.current_dir(self.space.path()).env_clear().env("LC_ALL", "C").env("HOME", "/dev/null");
         command.env("PATH", std::env::var_os("PATH").expect("PATH"));
         command.env("UPCHECK_CACHE_DIR", self.space.images());
         command
@@ -130,17 +130,7 @@ impl Project {
 
     /// Changes a file of the source, so that it is newer than all that was there before, as a file system tells it.
     fn edit(&self, path: &str, content: &str) {
-        let path = format!("src/{path}");
-        let newest = |space: &Space| {
-            space.entries().iter().filter(|(path, _)| path.is_file()).map(|(_, entry)| entry.mtime()).max()
-        };
-        self.space.remove(&path);
-        let newest = newest(&self.space);
-        self.space.write(&path, content);
-        // Clocks of file systems go in steps of milliseconds.
-        while newest.is_some_and(|newest| self.space.mtime(&path).map(i128::from) <= Some(newest)) {
-            self.space.write(&path, content);
-        }
+        self.space.write_last(&format!("src/{path}"), content);
     }
 
     /// Gives a file of the source a new time.

@@ -101,6 +101,11 @@ impl World {
         self.space.write(&format!("{}/src/{path}", self.top), content);
     }
 
+    /// The same, so that it is newer than all that was made.
+    pub(crate) fn write_last(&self, path: &str, content: impl AsRef<[u8]>) {
+        self.space.write_last(&format!("{}/src/{path}", self.top), content);
+    }
+
     pub(crate) fn read(&self, path: &str) -> String {
         String::from_utf8(self.space.read(&format!("{}/{path}", self.top))).expect("UTF-8")
     }
@@ -124,7 +129,7 @@ impl World {
     /// cmake, in an environment that has nothing of the tests' but the path.
     pub(crate) fn cmake(&self) -> Command {
         let mut command = Command::new(cmake(self.version));
-        command.env_clear().env("LC_ALL", "C").env("HOME", "/nonexistent");
+        command.env_clear().env("LC_ALL", "C").env("HOME", "/dev/null");
         command
             .env("PATH", std::env::var_os("PATH").expect("PATH"))
             .env("UPCHECK_CACHE_DIR", self.space.images());

@@ -48,7 +48,7 @@ impl World {
     pub(crate) fn edit(&self, path: &str, from: &str, to: &str) {
         let text = self.read(&format!("src/{path}"));
         assert!(text.contains(from), "{path}: {text}");
-        self.write(path, text.replace(from, to));
+        self.write_last(path, text.replace(from, to));
     }
 
     pub(crate) fn is_multi(&self) -> bool {

@@ -45,7 +45,7 @@ fn outcome(command: &mut Command) -> (bool, String) {
 /// A command in an environment that knows nothing of the source tree: cargo has told its tests where libraries lie.
 fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
-    command.env_clear().env("LC_ALL", "C").env("HOME", "/nonexistent");
+    command.env_clear().env("LC_ALL", "C").env("HOME", "/dev/null");
     command.env("PATH", std::env::var_os("PATH").expect("PATH"));
     command
 }

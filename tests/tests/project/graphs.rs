@@ -159,13 +159,19 @@ fn lines_about_a_graph_say_the_same_as_the_whole() {
     assert_eq!(whole["stale"], Value::from(lines));
     let summary = |answer: &Value| {
         let mut summary = answer["summary"].as_object().expect("an object").clone();
-        summary.retain(|key, _| !key.starts_with("snapshot_"));
+        // Where listings may lag, what is young is asked itself: the first time there is more to ask.
+        let differs = |key: &str| key.starts_with("snapshot_") || ["directories", "stats"].contains(&key);
+        summary.retain(|key, _| !differs(key));
         summary
     };
     assert_eq!((&whole["root_causes"], summary(&whole)), (&last["root_causes"], summary(&last)));
     assert_eq!(whole["root_causes"], json(r#"[{"path": "deep.h", "code": "input-changed", "targets": 4}]"#));
     let summary = &whole["summary"];
-    assert_eq!([&summary["records"], &summary["contents"]], [&Value::from(true), &Value::from(0)]);
+    assert_eq!(summary["records"], true);
+    // Elsewhere a record has no device, so that contents are compared.
+    if cfg!(unix) {
+        assert_eq!(summary["contents"], 0);
+    }
 }
 
 #[test]

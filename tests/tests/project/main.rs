@@ -3,14 +3,22 @@
 
 mod affected;
 mod bad_input;
+#[cfg(unix)]
+mod closed;
 #[path = "../command/mod.rs"]
 mod command;
+#[cfg(unix)] // A compiler for the system it runs on.
 mod compiler;
+#[cfg(unix)] // What is done to files there takes a real shell, and git.
 mod content;
 mod graphs;
 mod innocence;
+#[cfg(unix)] // Modes and links.
 mod keeping;
+#[cfg(unix)] // They are read from ELF files.
+mod libraries;
 mod options;
+#[cfg(unix)] // Make and go-task, with shells and a compiler.
 mod others;
 mod passing;
 mod recording;
@@ -23,9 +31,10 @@ use command::{Ran, upcheck_in};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Output};
+use std::process::{Command, ExitStatus, Output};
 use upcheck_tests::space::Space;
+use upcheck_tests::tools;
+use upcheck_tests::words;
 
 /// Something that is done to a build.
 type Act<'a> = &'a dyn Fn(&Space);
@@ -43,9 +52,9 @@ impl Ended {
     #[track_caller]
     fn new(output: Output) -> Self {
         let Output { status, stdout, stderr } = output;
-        let stderr = String::from_utf8_lossy(&stderr).into_owned();
+        let stderr = words::as_on_unix(String::from_utf8_lossy(&stderr).into_owned());
         assert!(!stderr.contains("panicked"), "{stderr}");
-        let status = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+        let status = status.code().unwrap_or_else(|| 128 + signal(status));
         Self { status, stdout, stderr }
     }
 
@@ -65,9 +74,21 @@ impl Ended {
     }
 }
 
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> i32 {
+    std::os::unix::process::ExitStatusExt::signal(&status).unwrap_or(0)
+}
+
+/// There are none.
+#[cfg(windows)]
+fn signal(_: ExitStatus) -> i32 {
+    0
+}
+
 /// `upcheck`, about to be started with these arguments.
 fn upcheck<A: AsRef<OsStr>>(space: &Space, args: impl IntoIterator<Item = A>) -> Command {
     let mut command = upcheck_in(space.path());
+    tools::with_commands(&mut command);
     command.args(args);
     command
 }
@@ -196,8 +217,8 @@ fn graph() -> Space {
 }
 
 /// Makes everything that [`graph`] describes.
-const MAKE: &str = "cp gen.in gen.h && for x in a b; do cat $x.c deep.h gen.h > $x.o && \
-    echo $x.o: $x.c deep.h gen.h > $x.d || exit; done && cat a.o b.o res/* > app";
+const MAKE: &str = "cp gen.in gen.h && cat a.c deep.h gen.h > a.o && echo a.o: a.c deep.h gen.h > a.d && \
+    cat b.c deep.h gen.h > b.o && echo b.o: b.c deep.h gen.h > b.d && cat a.o b.o res/* > app";
 
 /// [`graph`], made and on record.
 #[track_caller]

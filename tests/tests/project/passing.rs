@@ -1,5 +1,7 @@
 //! What passes through `upcheck run` unchanged: arguments, streams, the environment, signals.
 
+#![cfg(unix)] // Bytes that are no text, scripts, and signals.
+
 use crate::{Ended, sources, stale, text, upcheck};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};

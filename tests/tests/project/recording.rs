@@ -2,14 +2,14 @@
 
 use crate::command::Ran;
 use crate::{Ended, MAKE, ask, fresh, graph, made, run, sources, stale, text, upcheck};
-use std::process::Command;
 use upcheck_tests::space::Space;
+use upcheck_tests::tools;
 
 const TARGET: &str = "-i src/*.ts -o out";
 
 /// What the user builds with.
 fn sh(space: &Space, script: &str) {
-    let status = Command::new("sh").args(["-c", script]).current_dir(space.path()).status();
+    let status = tools::sh(script).current_dir(space.path()).status();
     assert!(status.expect("sh starts").success(), "{script}");
 }
 

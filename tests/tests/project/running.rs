@@ -1,6 +1,8 @@
 //! `upcheck run`: when the command is run, how the run ends, and what is on record then.
 
-use crate::{CAT, Ended, ask, fresh, run, sources, stale, text, upcheck};
+use crate::{CAT, ask, fresh, run, sources, stale, text};
+#[cfg(unix)]
+use crate::{Ended, upcheck};
 use std::fs;
 use upcheck_tests::space::Space;
 
@@ -45,6 +47,7 @@ fn the_exit_status_is_that_of_the_command() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_signal_that_ends_the_command_shows_in_the_status() {
     let space = sources();
     // Those that no caller in the background has set to be ignored.
@@ -56,6 +59,7 @@ fn a_signal_that_ends_the_command_shows_in_the_status() {
 }
 
 #[test]
+#[cfg(unix)] // Who may be run is another matter elsewhere.
 fn a_command_that_cannot_be_run_is_126_or_127() {
     let space = sources();
     space.write("data", "no program");

@@ -206,6 +206,7 @@ impl Work {
             .arg("-C")
             .arg(self.build.path())
             .args(args)
+            .env("UPCHECK_CACHE_DIR", self.build.images())
             .output()
             .expect("upcheck starts");
         (output.status.code(), printed(&output))

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 use upcheck_tests::aloud::progress;
+use upcheck_tests::moment::spend;
 use upcheck_tests::tools;
 
 const TARGETS: usize = 500;
@@ -101,12 +102,11 @@ fn watch(driver: &mut Child, lines: u64, moment: u64) {
             return;
         }
     }
-    for _ in 0..moment {
-        std::thread::yield_now();
-    }
+    spend(moment);
 }
 
-/// `n_kills` times a driver that is killed, and a last one that is not.
+/// `n_kills` times a driver that is killed, and a last one that is not. More often where many had ended before, as they do
+/// while the machine has other things to do.
 fn kill_again_and_again(n_kills: u64, n_drivers: usize, seed: u64) {
     let place = TempDir::new().expect("a temporary directory");
     let directory = place.path();
@@ -114,7 +114,9 @@ fn kill_again_and_again(n_kills: u64, n_drivers: usize, seed: u64) {
     finish(start(directory));
     assert_eq!(verify(directory), TARGETS);
     let (mut n_killed, mut n_fresh) = (0, 0);
-    for kill in 0..n_kills {
+    let mut kill = 0;
+    while kill < n_kills || n_killed * 2 <= n_kills {
+        assert!(kill < 20 * n_kills, "only {n_killed} of {kill} were killed at work");
         for _ in 0..dice.roll(4) {
             edit(directory, &mut dice);
         }
@@ -135,8 +137,9 @@ fn kill_again_and_again(n_kills: u64, n_drivers: usize, seed: u64) {
             n_killed += u64::from(!driver.wait().expect("it ends").success());
         }
         n_fresh += verify(directory);
-        if kill % 50 == 49 {
-            progress(&format!("killed {} of {n_kills} times", kill + 1));
+        kill += 1;
+        if kill % 50 == 0 {
+            progress(&format!("killed {kill} of {n_kills} times"));
         }
     }
     let last: Vec<Child> = (0..n_drivers).map(|_| start(directory)).collect();
@@ -148,7 +151,6 @@ fn kill_again_and_again(n_kills: u64, n_drivers: usize, seed: u64) {
     if n_kills >= 50 {
         progress(&format!("{n_killed} killed, {n_fresh} times something was fresh, and right"));
     }
-    assert!(n_killed * 2 > n_kills, "only {n_killed} of {n_kills} were killed at work");
 }
 
 #[test]

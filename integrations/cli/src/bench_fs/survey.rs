@@ -54,6 +54,11 @@ impl Survey {
                 survey.is_whole = false;
                 break;
             }
+            // Not before it is its turn: a directory may have very many others, and who answers may be far away.
+            if !path.is_empty() && device.is_some() && self::device(disk, &path) != device {
+                survey.n_elsewhere += 1;
+                continue;
+            }
             match disk.list(&path, &mut listing) {
                 Ok(()) => {}
                 Err(cause) if path.is_empty() => return Err(cause),
@@ -66,14 +71,7 @@ impl Survey {
             for (name, kind) in listing.entries() {
                 match kind {
                     Kind::File if directory.files.len() < MOST_NAMES => directory.files.push(name.to_vec()),
-                    Kind::Directory => {
-                        let below = join(&directory.path, name);
-                        if device.is_some() && self::device(disk, &below) != device {
-                            survey.n_elsewhere += 1;
-                        } else {
-                            left.push_back(below);
-                        }
-                    }
+                    Kind::Directory => left.push_back(join(&directory.path, name)),
                     _ => {}
                 }
             }

@@ -20,8 +20,9 @@ pub(crate) fn look(disk: &dyn Disk, files: &FileTable, threads: usize) -> Snapsh
     collect(disk, &Plan::new(files, files.ids()), threads)
 }
 
+/// A disk that lists to the end what it lists, however busy the machine is: what is asked can be counted.
 pub(crate) fn unix(base: &Path) -> UnixDisk {
-    UnixDisk::new(base).expect("a directory")
+    UnixDisk::new(base).expect("a directory").with_patience(u32::MAX)
 }
 
 /// What was found, and how much was asked for that.
