@@ -133,19 +133,7 @@ fn an_exit_code_of_32_bits_is_passed_on_whole() {
     }
     // One that is fresh need not run, and ends with what is wished for.
     space.write_at("out", "", OLD);
-    let fresh = [
-        "run",
-        "-o",
-        "out",
-        "--policy",
-        "newer",
-        "--fresh-status",
-        "0xC0000005",
-        "--",
-        "cmd",
-        "/c",
-        "exit 0",
-    ];
+    let fresh = ["run", "-o", "out", "--fresh-status", "0xC0000005", "--", "cmd", "/c", "exit 0"];
     // It has no record yet.
     assert_eq!(upcheck(&space, &fresh).0, Some(0));
     assert_eq!(upcheck(&space, &fresh).0, Some(crashed));
