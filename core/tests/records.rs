@@ -241,6 +241,15 @@ fn what_cannot_be_kept_is_refused_and_nothing_is_written() {
     assert_eq!(fs::read(dir.path().join("records")).expect("reads"), before);
 }
 
+#[test]
+fn a_file_in_the_place_of_the_folder_is_no_store_that_is_not_there_yet() {
+    let dir = TempDir::new().expect("a folder");
+    let file = dir.path().join("file");
+    fs::write(&file, "").expect("writes");
+    assert_eq!(Records::read(&file).err().map(|error| error.kind()), Some(ErrorKind::NotADirectory));
+    assert!(Records::read(&dir.path().join("none")).expect("reads").is_none());
+}
+
 /// A large entry, all of whose parts depend on its number.
 fn large(name: &str, seed: u64) -> Whole {
     let length = 30_000 + usize::try_from(seed % 1000).expect("small");

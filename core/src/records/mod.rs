@@ -230,6 +230,10 @@ impl Records {
         let path = self.path_of_file();
         match File::open(&path) {
             Ok(mut file) => self.take_in(&mut file).map_err(|error| told("read", &path, &error))?,
+            // In the folder's place is a file, which Windows takes for nothing at all.
+            Err(error) if error.kind() == ErrorKind::NotFound && self.dir.is_file() => {
+                return Err(told("read", &path, &ErrorKind::NotADirectory.into()));
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.contents = Contents::default();
                 return Ok(false);

@@ -207,11 +207,10 @@ impl Reader<'_> {
             None if !self.entry.output.is_empty() => Some(self.entry.output.clone()),
             _ => found.output(&self.entry.file),
         };
-        let is_kept = |output: &Vec<u8>| {
-            let is_nul = cfg!(windows) && output.eq_ignore_ascii_case(b"nul");
-            !is_nul && !matches!(output.as_slice(), b"-" | b"/dev/null")
+        let is_lost = |output: &[u8]| {
+            matches!(output, b"-" | b"/dev/null") || cfg!(windows) && output.eq_ignore_ascii_case(b"nul")
         };
-        let output = output.filter(is_kept);
+        let output = output.filter(|output| !is_lost(output));
         output.map(|output| self.in_directory(&output))
     }
 

@@ -32,7 +32,7 @@ fn options_that_describe_no_target_are_told_of() {
         ("-o out --from graph", "--from, and options that describe a target: only one can be meant"),
         ("-o out --from ninja", "--from, and options that describe a target: only one can be meant"),
         ("-o out -f graph.json", "--file, and options that describe a target: only one can be meant"),
-        #[cfg(unix)] // Elsewhere nothing is there, if what should be a directory is a file.
+        #[cfg(unix)] // The other one is in core's `records`, in words of its own.
         (
             "-o out --records src/a.ts",
             "reading the records in './src/a.ts': cannot read ./src/a.ts/records: Not a directory",
