@@ -234,7 +234,8 @@ pub type OsDisk = PortableDisk;
 /// and more only where the disk turns out to be slow.
 ///
 /// Cost: one lookup per file, and a descriptor for each directory where the plan says so; allocates per thread, not
-/// per file. What is asked depends on the plan alone, not on threads or time.
+/// per file. What is asked depends on the plan alone, not on threads or time, but where files are far away or listings may
+/// be behind: there it depends on what the answers are, too.
 #[must_use]
 pub fn collect(disk: &dyn Disk, plan: &Plan, threads: usize) -> Snapshot {
     let began = disk.now();

@@ -43,10 +43,8 @@ fn built() -> Space {
 #[test]
 fn a_ninja_build_is_asked_about_in_either_spelling() {
     let space = built();
-    for directory in ["dir\\build", "dir/build", ".\\dir\\sub\\..\\build", "DIR\\Build"] {
-        if !directory.contains("sub") {
-            answer(&space, &["-C", directory, "-q"], 0);
-        }
+    for directory in ["dir\\build", "dir/build", ".\\dir\\build\\..\\build", "DIR\\Build"] {
+        answer(&space, &["-C", directory, "-q"], 0);
     }
     space.set_mtime("dir/in", space.mtime("dir/build/sub/out").expect("built") + TICK);
     for target in ["sub\\out", "sub/out"] {
