@@ -22,16 +22,41 @@ impl Records {
         };
         let found = read().map_err(|error| told("write to", &path, &error))?;
         let time = found.modified()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
-        Ok((Mtime::try_from(time.as_nanos()).unwrap_or(Mtime::MAX), device(&found)))
+        Ok((Mtime::try_from(time.as_nanos()).unwrap_or(Mtime::MAX), self.device(&found)))
+    }
+
+    #[cfg(unix)]
+    #[expect(clippy::unused_self, reason = "elsewhere the file itself has to be asked")]
+    fn device(&self, clock: &std::fs::Metadata) -> u64 {
+        std::os::unix::fs::MetadataExt::dev(clock)
+    }
+
+    /// The standard library does not tell it, so it is asked for as that of all files is.
+    #[cfg(not(unix))]
+    fn device(&self, _: &std::fs::Metadata) -> u64 {
+        use crate::collect::Disk;
+        let disk = crate::collect::os_disk(&self.dir);
+        match disk.map(|disk| disk.stat(b"clock")) {
+            Ok(crate::snapshot::Stat::Present(meta)) => meta.device,
+            _ => 0,
+        }
     }
 }
 
-#[cfg(unix)]
-fn device(found: &std::fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::dev(found)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::{Disk, os_disk};
+    use crate::snapshot::Stat;
 
-#[cfg(not(unix))]
-fn device(_: &std::fs::Metadata) -> u64 {
-    0
+    #[test]
+    fn the_clock_is_that_of_the_file_system_which_files_beside_it_are_on() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        std::fs::write(place.path().join("output"), "").expect("a file");
+        let records = Records::open(&place.path().join("store")).expect("a store");
+        let (_, device) = records.clock().expect("a clock");
+        let disk = os_disk(place.path()).expect("a directory");
+        let Stat::Present(meta) = disk.stat(b"output") else { panic!("it was written") };
+        assert_eq!(device, meta.device);
+    }
 }
