@@ -55,6 +55,22 @@ pub(crate) struct Ninja<'a> {
     pub(crate) contents: Option<ContentCounts>,
 }
 
+impl<'a> Ninja<'a> {
+    /// Of a build about which nothing else is to be said.
+    pub(crate) fn of(build: &'a Build) -> Self {
+        Self {
+            build: Some(build),
+            manifest_path: build.manifest_path(),
+            version: build.version(),
+            log_version: build.log_version(),
+            image: "none",
+            exact: false,
+            stopped_at_manifest: false,
+            contents: None,
+        }
+    }
+}
+
 impl Answer<'_> {
     /// Whether ninja would begin by making its manifest again.
     pub(crate) fn manifest_is_stale(&self) -> bool {

@@ -1,11 +1,10 @@
 //! Ninja builds and what their files hold: `record`, and `check --content`.
 
-use crate::answer::{Answer, Ninja, Rules};
+use crate::answer::Ninja;
 use crate::args::{CheckArgs, Common, RecordArgs};
-use crate::cmake::Cmake;
 use crate::exit::Exit;
 use crate::image_folder::digests;
-use crate::ninja::{collect, load, looked, requests, targets};
+use crate::ninja::{answer, collect, load, requests, targets};
 use crate::plan;
 use crate::project::trouble;
 use crate::run::{Trouble, open, print_answer, warn};
@@ -96,26 +95,8 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         return Ok(exit);
     }
     let summary = build.summary(&snapshot, &report);
-    let answer = Answer {
-        from: common.origin(),
-        cmake: common.cmake.as_ref().map(Cmake::owners),
-        graph: build.graph(),
-        report,
-        looked: looked(&summary),
-        rules: Rules::Ninja(Ninja {
-            build: Some(&build),
-            manifest_path: build.manifest_path(),
-            version: summary.version,
-            log_version: summary.log_version,
-            image: "none",
-            exact: false,
-            stopped_at_manifest: false,
-            contents: Some(ContentCounts { targets: n_judged, ..counts }),
-        }),
-        explain: args.explain,
-        commands: args.commands,
-    };
-    print_answer(common, &answer)?;
+    let rules = Ninja { contents: Some(ContentCounts { targets: n_judged, ..counts }), ..Ninja::of(&build) };
+    print_answer(common, &answer(common, args, &build, (report, &summary), rules))?;
     Ok(exit)
 }
 

@@ -72,27 +72,29 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         return Ok(exit);
     }
     let summary = build.summary(&snapshot, &report);
-    let answer = Answer {
+    let rules = Ninja { image, exact: args.exact, stopped_at_manifest, ..Ninja::of(&build) };
+    print_answer(common, &answer(common, args, &build, (report, &summary), rules))?;
+    Ok(exit)
+}
+
+/// The answer about a build, on its way to whoever prints it.
+pub(crate) fn answer<'a>(
+    common: &'a Common,
+    args: &CheckArgs,
+    build: &'a Build,
+    (report, summary): (Report, &Summary),
+    rules: Ninja<'a>,
+) -> Answer<'a> {
+    Answer {
         from: common.origin(),
         cmake: common.cmake.as_ref().map(Cmake::owners),
         graph: build.graph(),
         report,
-        looked: looked(&summary),
-        rules: Rules::Ninja(Ninja {
-            build: Some(&build),
-            manifest_path: build.manifest_path(),
-            version: summary.version,
-            log_version: summary.log_version,
-            image,
-            exact: args.exact,
-            stopped_at_manifest,
-            contents: None,
-        }),
+        looked: looked(summary),
+        rules: Rules::Ninja(rules),
         explain: args.explain,
         commands: args.commands,
-    };
-    print_answer(common, &answer)?;
-    Ok(exit)
+    }
 }
 
 /// What a check comes to.
@@ -170,7 +172,7 @@ pub(crate) fn describe_all(common: &Common, disk: &dyn Disk) -> Result<Build, Tr
     Ok(*build)
 }
 
-pub(crate) fn looked(summary: &Summary) -> Looked {
+fn looked(summary: &Summary) -> Looked {
     Looked { n_files: summary.n_files, counts: summary.counts, snapshot: summary.snapshot }
 }
 
