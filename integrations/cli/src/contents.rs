@@ -40,12 +40,11 @@ pub(crate) fn record(common: &Common, args: &RecordArgs) -> Result<Exit, Trouble
         build.look_at_contents(&disk, before, &mut snapshot, cache.as_mut());
     }
     let decision = build.decide(&snapshot, &requests)?;
-    let is_new = before.is_none();
     let before = before.unwrap_or_default();
     let found = build.record_contents(&disk, &decision, &snapshot, &before);
     let folder = folder(common);
     // What says the same is not written again.
-    if is_new || found.contents != before {
+    if found.contents != before {
         found.contents.write(&folder).map_err(|error| trouble("recording contents in", &folder, &error))?;
     }
     if let Some(cache) = cache {

@@ -28,9 +28,13 @@ fn a_command_that_need_not_run_ends_with_the_status_for_that() {
 #[test]
 fn statuses_that_are_none_are_refused() {
     let space = sources();
-    for option in
-        ["--fresh-status 256", "--fresh-status x", "--map-status 1", "--map-status 1=x", "--map-status =1"]
-    {
+    for option in [
+        "--fresh-status 4294967296",
+        "--fresh-status x",
+        "--map-status 1",
+        "--map-status 1=x",
+        "--map-status =1",
+    ] {
         let ended = run(&space, &format!("{option} -i src/a.ts -o out"), "touch out");
         assert_eq!(ended.status, 125, "{option}");
         assert!(ended.stderr.contains(option.split(' ').next().expect("an option")), "{}", ended.stderr);
