@@ -75,13 +75,16 @@ impl Space {
         fs::write(full, content).expect("a file");
     }
 
-    /// Writes a file, so that it is newer than all that was there before, as the file system's own clock tells it: one that
-    /// is merely written now can have the very time of what was made a moment ago.
+    /// Writes a file, so that it is newer than all that was made before, as the file system's own clock tells it: one that
+    /// is merely written now can have the very time of what was made a moment ago. Times that were set to lie ahead do not
+    /// count: who waited for these would wait for long.
     pub fn write_last(&self, path: &str, content: impl AsRef<[u8]>) {
         self.remove(path);
-        let files = self.entries();
-        let newest = files.iter().filter(|(path, _)| path.is_file()).map(|(_, entry)| entry.mtime()).max();
         self.write(path, &content);
+        let now = self.mtime(path).map_or(i128::MAX, i128::from);
+        let entries = self.entries();
+        let files = entries.iter().filter(|(at, _)| at.is_file() && **at != self.path().join(path));
+        let newest = files.map(|(_, entry)| entry.mtime()).filter(|&mtime| mtime <= now).max();
         // Clocks of file systems go in steps of milliseconds.
         while newest.is_some_and(|newest| self.mtime(path).map(i128::from) <= Some(newest)) {
             self.write(path, &content);
