@@ -32,7 +32,8 @@ pub(crate) fn asked(space: &Space, args: &str) -> (i32, String) {
     (json.status, document["summary"]["image"].as_str().unwrap_or("trouble").to_owned())
 }
 
-/// Everything about the files of a folder that writing to it would change: inode, times, size, permissions.
+/// Everything about the images in a folder that writing to it would change: inode, times, size, permissions. What Windows
+/// keeps beside them of the names of files is none.
 #[track_caller]
 pub(crate) fn entries(folder: &Path) -> BTreeMap<String, [i64; 7]> {
     let Ok(entries) = fs::read_dir(folder) else { return BTreeMap::new() };
@@ -42,7 +43,7 @@ pub(crate) fn entries(folder: &Path) -> BTreeMap<String, [i64; 7]> {
         let name = entry.file_name().to_string_lossy().into_owned();
         (name, status(&meta))
     });
-    entries.collect()
+    entries.filter(|(name, _)| !name.ends_with(".state-names")).collect()
 }
 
 #[cfg(unix)]
