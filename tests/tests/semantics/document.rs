@@ -5,15 +5,19 @@ use std::fs;
 use std::path::PathBuf;
 use upcheck_tests::tools;
 
-/// The tests in a suite's sources, a file or all files of a folder, and whether they are ignored.
+/// The tests in a suite's sources, a file or all files of a folder and those in it, and whether they are ignored.
 fn tests_in(suite: &str) -> BTreeMap<String, bool> {
     let places = ["tests/tests", "tests/fuse/tests"].map(|place| tools::root().join(place).join(suite));
     let is_there = |folder: &&PathBuf| folder.is_dir() || folder.with_extension("rs").is_file();
     let folder = places.iter().find(is_there).unwrap_or(&places[0]);
-    let sources = match fs::read_dir(folder) {
-        Ok(entries) => entries.map(|entry| entry.expect("an entry").path()).collect(),
-        Err(_) => vec![folder.with_extension("rs")],
-    };
+    let mut sources = Vec::new();
+    let mut left = if folder.is_dir() { vec![folder.clone()] } else { vec![folder.with_extension("rs")] };
+    while let Some(place) = left.pop() {
+        match fs::read_dir(&place) {
+            Ok(entries) => left.extend(entries.map(|entry| entry.expect("an entry").path())),
+            Err(_) => sources.push(place),
+        }
+    }
     let mut tests = BTreeMap::new();
     for source in sources {
         let text =
