@@ -122,14 +122,7 @@ pub(crate) fn output(found: &Found<'_>, source: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::compiler::look_through;
-
-    /// Output and depfile of a command that compiles `x/a.b.c`.
-    fn files(command: &str) -> (String, String) {
-        let found = look_through(command.split(' ').map(str::as_bytes));
-        let text = |path: Option<Vec<u8>>| String::from_utf8(path.unwrap_or_default()).expect("text");
-        (text(found.output(b"x/a.b.c")), text(found.depfile(b"x/a.b.c")))
-    }
+    use crate::compiler::tests::files;
 
     #[test]
     fn files_are_called_what_cl_calls_them() {

@@ -170,11 +170,11 @@ fn name(path: &[u8]) -> &[u8] {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Output and depfile of a command that compiles `x/a.b.c`.
-    fn files(command: &str) -> (String, String) {
+    pub(crate) fn files(command: &str) -> (String, String) {
         let found = look_through(command.split(' ').map(str::as_bytes));
         let text = |path: Option<Vec<u8>>| String::from_utf8(path.unwrap_or_default()).expect("text");
         (text(found.output(b"x/a.b.c")), text(found.depfile(b"x/a.b.c")))
