@@ -170,10 +170,25 @@ pub trait Disk: Sync {
         None
     }
 
+    /// Who is told how far the reading of files' content is.
+    fn reading(&self) -> Option<&dyn Reading> {
+        None
+    }
+
     /// The time of day, for the snapshot's stamp.
     fn now(&self) -> SystemTime {
         SystemTime::now()
     }
+}
+
+/// Somebody who is told how far the reading of files' content is, for those who wait for it. Called by all threads that
+/// read, so it should be quick.
+pub trait Reading: Send + Sync {
+    /// So many bytes more will be read, as far as the files are as long as they were.
+    fn begins(&self, n_bytes: u64);
+
+    /// So many of them have been read, or need not be read any more.
+    fn goes_on(&self, n_bytes: u64);
 }
 
 /// The disk below `base`, by the fastest means the platform has.

@@ -3,7 +3,7 @@
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use super::remote::{self, Remotes, Visiting};
-use super::{Disk, Kind, Listing, OpenFile, hand_on};
+use super::{Disk, Kind, Listing, OpenFile, Reading, hand_on};
 use crate::path;
 use crate::plan::{Asked, How, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
@@ -16,12 +16,14 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The disk below a base directory, which stays open: renaming it does not matter, and the process's own
 /// working directory is neither used nor changed.
 pub struct UnixDisk {
     base: OwnedFd,
+    reading: Option<Arc<dyn Reading>>,
     #[cfg(any(target_os = "linux", target_os = "android"))]
     remotes: Remotes,
 }
@@ -44,9 +46,16 @@ impl UnixDisk {
         let base = open_directory(rustix::fs::CWD, &path)?;
         Ok(Self {
             base,
+            reading: None,
             #[cfg(any(target_os = "linux", target_os = "android"))]
             remotes: Remotes::default(),
         })
+    }
+
+    /// The same disk, with somebody who is told how far the reading of content is.
+    #[must_use]
+    pub fn watched_by(self, reading: Arc<dyn Reading>) -> Self {
+        Self { reading: Some(reading), ..self }
     }
 
     /// The same disk, but each listing of what is far away counts as all there is, whatever the file system is. For tests:
@@ -163,6 +172,10 @@ impl Disk for UnixDisk {
         listing.clear();
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY;
         Ok(list(openat(&self.base, or_base(path), flags, Mode::empty())?, listing)?)
+    }
+
+    fn reading(&self) -> Option<&dyn Reading> {
+        self.reading.as_deref()
     }
 
     fn kind(&self, path: &[u8]) -> std::io::Result<Kind> {

@@ -48,6 +48,9 @@ pub(super) fn read_all(
         0 => thread::available_parallelism().map_or((1, MOST), |cores| (cores.get(), MOST.max(cores.get()))),
         told => (told, told),
     };
+    if let Some(reading) = disk.reading() {
+        reading.begins(places.iter().map(|&place| files[place].2.size).sum());
+    }
     let work: u64 = jobs.iter().map(|job| job.cost).sum();
     let wanted = usize::try_from(work / WORK_PER_THREAD).unwrap_or(usize::MAX);
     let crew = Crew {
@@ -171,6 +174,7 @@ impl<'a> Crew<'a> {
                         let (_, path, expected) = self.files[place];
                         if expected.size <= PIECE {
                             found.push((place, read_small(self.disk, path, expected, &mut tools)));
+                            self.goes_on(expected.size);
                         }
                     }
                 }
@@ -179,6 +183,7 @@ impl<'a> Crew<'a> {
                     if let Some(content) = self.read_piece(large, start..end, &mut tools) {
                         found.push((large.place, content));
                     }
+                    self.goes_on(end - start);
                 }
             }
             if began.elapsed() > Duration::from_nanos(job.cost) * SLOW {
@@ -187,6 +192,12 @@ impl<'a> Crew<'a> {
         }
         lock(&self.found).append(&mut found);
         join_all(started);
+    }
+
+    fn goes_on(&self, n_bytes: u64) {
+        if let Some(reading) = self.disk.reading() {
+            reading.goes_on(n_bytes);
+        }
     }
 
     /// Starts another thread, if there may be one more. Where the system refuses, those that are there do the work.

@@ -18,6 +18,7 @@ mod keep_times;
 mod libraries;
 mod ninja;
 mod plan;
+mod progress;
 mod project;
 mod record;
 mod run;

@@ -12,6 +12,7 @@ use crate::exit::{Exit, Status};
 use crate::image_folder;
 use crate::json;
 use crate::ninja;
+use crate::progress::Progress;
 use crate::project;
 use crate::record;
 use crate::text;
@@ -22,6 +23,7 @@ use anstream::AutoStream;
 use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
 use upcheck::collect::{Disk, os_disk_knowing};
 use upcheck::project::{DescribeError, ProjectError};
 use upcheck_ninja::Error;
@@ -203,6 +205,11 @@ pub(crate) fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
         let cause = upcheck::os_message(&cause);
         Trouble(format!("opening '{}': {cause}", common.directory.display()))
     })?;
+    #[cfg(any(unix, windows))]
+    let disk = match Progress::new("reading files") {
+        Some(progress) => disk.watched_by(Arc::new(progress)),
+        None => disk,
+    };
     #[cfg(windows)]
     let disk = if common.confirm_all { disk.confirming(upcheck::collect::Confirm::All) } else { disk };
     let _ = common.confirm_all;

@@ -4,6 +4,8 @@ mod cases;
 #[path = "../command/mod.rs"]
 mod command;
 mod damage;
+#[cfg(target_os = "linux")]
+mod progress;
 mod random;
 
 use command::{run, upcheck};

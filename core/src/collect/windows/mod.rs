@@ -17,7 +17,7 @@ mod open;
 
 use super::list::{self, Wanted};
 use super::listing::windows::mtime;
-use super::{Confirm, Disk, Kind, Listing, OneName, OpenFile, hand_on};
+use super::{Confirm, Disk, Kind, Listing, OneName, OpenFile, Reading, hand_on};
 use crate::plan::{How, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
 use names::Start;
@@ -40,6 +40,7 @@ pub struct WindowsDisk {
     units: Vec<u16>,
     confirm: Confirm,
     one_name: Option<Arc<OneName>>,
+    reading: Option<Arc<dyn Reading>>,
 }
 
 /// What is used again and again by a thread.
@@ -80,7 +81,7 @@ impl WindowsDisk {
         if units.last() != Some(&u16::from(b'\\')) {
             units.push(u16::from(b'\\'));
         }
-        Ok(Self { base, path, units, confirm: Confirm::Suspects, one_name: None })
+        Ok(Self { base, path, units, confirm: Confirm::Suspects, one_name: None, reading: None })
     }
 
     /// The same disk, with this done about listings that are behind. [`Confirm::Nothing`] is for those who know
@@ -94,6 +95,12 @@ impl WindowsDisk {
     #[must_use]
     pub fn knowing(self, one_name: Arc<OneName>) -> Self {
         Self { one_name: Some(one_name), ..self }
+    }
+
+    /// The same disk, with somebody who is told how far the reading of content is.
+    #[must_use]
+    pub fn watched_by(self, reading: Arc<dyn Reading>) -> Self {
+        Self { reading: Some(reading), ..self }
     }
 
     /// Opens what a path leads to.
@@ -265,6 +272,10 @@ impl Disk for WindowsDisk {
 
     fn one_name(&self) -> Option<&OneName> {
         self.one_name.as_deref()
+    }
+
+    fn reading(&self) -> Option<&dyn Reading> {
+        self.reading.as_deref()
     }
 
     fn kind(&self, path: &[u8]) -> io::Result<Kind> {

@@ -159,6 +159,9 @@ impl Build {
 
 /// Reads files that were seen with these stamps. `None` for one that cannot be read, or has another stamp by now.
 fn read_all(disk: &dyn Disk, files: &[(FileId, &[u8], Meta)], threads: usize) -> Vec<Option<Both>> {
+    if let Some(reading) = disk.reading() {
+        reading.begins(files.iter().map(|(_, _, meta)| meta.size).sum());
+    }
     let next = AtomicUsize::new(0);
     let found = Mutex::new(vec![None; files.len()]);
     let work = || {
@@ -181,10 +184,21 @@ fn read_all(disk: &dyn Disk, files: &[(FileId, &[u8], Meta)], threads: usize) ->
 fn read(disk: &dyn Disk, file: &(FileId, &[u8], Meta)) -> Option<Both> {
     let &(_, path, expected) = file;
     let (mut blake3, mut sha256) = (blake3::Hasher::new(), Sha256::new());
+    let mut left = expected.size;
+    let mut goes_on = |n_bytes: u64| {
+        // A file may be longer by now than what was announced.
+        let n_bytes = n_bytes.min(left);
+        left -= n_bytes;
+        if let Some(reading) = disk.reading() {
+            reading.goes_on(n_bytes);
+        }
+    };
     let scanned = disk.scan(path, &mut |piece| {
         blake3.update(piece);
         sha256.update(piece);
+        goes_on(piece.len() as u64);
     });
+    goes_on(u64::MAX);
     match scanned {
         Ok(meta) if meta == expected && disk.stat(path) == Stat::Present(expected) => {
             Some((Digest(*blake3.finalize().as_bytes()), sha256.finalize().into()))
