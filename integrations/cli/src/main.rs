@@ -20,6 +20,7 @@ mod ninja;
 mod plan;
 mod project;
 mod record;
+mod repair;
 mod run;
 mod text;
 mod verify_globs;

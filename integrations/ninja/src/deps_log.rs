@@ -115,6 +115,11 @@ impl DepsLog {
         deps(&self.bytes[self.records.get(output)?.clone()?], self.mtime_words())
     }
 
+    /// The whole file, as it was read.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The beginning of the log up to which it was understood: what follows may be appended to it.
     pub(crate) fn understood(&self) -> &[u8] {
         &self.bytes[..self.end]

@@ -38,6 +38,7 @@ mod log_time;
 pub mod log_writer;
 mod logs;
 mod manifest;
+pub mod repair;
 mod replace_file;
 mod requests;
 mod scope;

@@ -3,8 +3,10 @@
 
 #[path = "../command/mod.rs"]
 mod command;
+mod random;
 mod writers;
 
+use std::collections::BTreeSet;
 use std::process::Command;
 use upcheck_tests::space::{Space, TICK};
 use upcheck_tests::tools::Ninja;
@@ -71,7 +73,8 @@ impl Builds {
         let copy = self.space.copy();
         let asked = Self { space: copy, ninja: self.ninja };
         let listed = asked.run(&["-n", "-v"]);
-        let outputs = listed.lines().filter_map(|line| Some(line.split_once(" > ")?.1.split(' ').next()?.to_owned()));
+        let outputs =
+            listed.lines().filter_map(|line| Some(line.split_once(" > ")?.1.split(' ').next()?.to_owned()));
         let mut outputs: Vec<String> = outputs.collect();
         outputs.sort_unstable();
         outputs
@@ -90,4 +93,16 @@ impl Builds {
         let newest = entries.values().map(upcheck_tests::space::Entry::mtime).max().unwrap_or(0);
         i64::try_from(newest).expect("a time") + TICK
     }
+}
+
+/// The targets that ninja would make in the folder `build`, whose commands end with a comment that names one.
+fn listed(space: &Space, ninja: Ninja) -> BTreeSet<String> {
+    // A dry run can change logs that are odd.
+    let copy = space.copy();
+    let mut command = Command::new(ninja.path());
+    let output =
+        command.current_dir(copy.path().join("build")).args(["-n", "-v"]).output().expect("ninja starts");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{text}");
+    text.lines().filter_map(|line| Some(line.rsplit_once("# ")?.1.to_owned())).collect()
 }
