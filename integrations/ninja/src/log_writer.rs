@@ -27,6 +27,8 @@ struct Line {
     output: Box<[u8]>,
     /// `None`: it was dropped.
     record: Option<Record>,
+    /// When its command began and ended, in milliseconds. Ninja plans by how long commands take.
+    span: [i64; 2],
 }
 
 /// Why something cannot be said in a log.
@@ -51,8 +53,9 @@ impl BuildLogWriter {
         let mut writer = Self::new(ninja);
         let version = build_log::log_version(bytes).unwrap_or(0);
         if ninja.accepts_log(version) {
-            for (output, record) in Entries::from(bytes, version) {
-                writer.put(output, Some(record));
+            let mut entries = Entries::from(bytes, version);
+            while let Some((output, record, span)) = entries.next_timed() {
+                writer.put(output, Some(record), Some(span));
             }
         }
         writer
@@ -64,7 +67,7 @@ impl BuildLogWriter {
     /// When the log has no way to name the output. Then nothing is changed.
     pub fn set(&mut self, output: &[u8], record: Record) -> Result<(), Unwritable> {
         line(output, record)?;
-        self.put(output, Some(record));
+        self.put(output, Some(record), None);
         Ok(())
     }
 
@@ -88,20 +91,23 @@ impl BuildLogWriter {
     #[must_use]
     pub fn finish(&self) -> Vec<u8> {
         let mut bytes = format!("# ninja log v{}\n", log_version_of(self.ninja)).into_bytes();
-        for Line { output, record } in &self.lines {
-            if let Some(line) = record.and_then(|record| line(output, record).ok()) {
+        for Line { output, record, span } in &self.lines {
+            if let Some(line) = record.and_then(|record| line_with(output, record, *span).ok()) {
                 bytes.extend_from_slice(&line);
             }
         }
         bytes
     }
 
-    fn put(&mut self, output: &[u8], record: Option<Record>) {
+    fn put(&mut self, output: &[u8], record: Option<Record>, span: Option<[i64; 2]>) {
         match self.places.get(output) {
-            Some(&place) => self.lines[place].record = record,
+            Some(&place) => {
+                let line = &mut self.lines[place];
+                (line.record, line.span) = (record, span.unwrap_or(line.span));
+            }
             None => {
                 self.places.insert(output.into(), self.lines.len());
-                self.lines.push(Line { output: output.into(), record });
+                self.lines.push(Line { output: output.into(), record, span: span.unwrap_or_default() });
             }
         }
     }
@@ -123,13 +129,17 @@ pub fn log_version_of(ninja: NinjaVersion) -> u32 {
 /// # Errors
 /// When the log has no way to name the output.
 pub fn line(output: &[u8], record: Record) -> Result<Vec<u8>, Unwritable> {
+    line_with(output, record, [0, 0])
+}
+
+fn line_with(output: &[u8], record: Record, [start, end]: [i64; 2]) -> Result<Vec<u8>, Unwritable> {
     if output.is_empty() || output.iter().any(|byte| matches!(byte, b'\n' | b'\t' | b'\0')) {
         return Err(Unwritable::Path);
     }
     let mut line = Vec::with_capacity(output.len() + 48);
     let Record { command_hash, mtime } = record;
     // Writing to memory does not fail.
-    let _ = write!(line, "0\t0\t{}\t", log_time::logged(mtime));
+    let _ = write!(line, "{start}\t{end}\t{}\t", log_time::logged(mtime));
     line.extend_from_slice(output);
     let _ = writeln!(line, "\t{command_hash:x}");
     if line.len() >= build_log::BUFFER { Err(Unwritable::TooLong) } else { Ok(line) }
@@ -178,7 +188,7 @@ mod tests {
         assert_eq!(writer.outputs().collect::<Vec<_>>(), [b"a", b"b"]);
         assert_eq!(writer.record(b"a"), Some(record(0xdd, 6)));
         writer.set(b"b", record(1, 9)).expect("a plain path");
-        assert_eq!(writer.finish(), b"# ninja log v7\n0\t0\t6\ta\tdd\n0\t0\t9\tb\t1\n");
+        assert_eq!(writer.finish(), b"# ninja log v7\n4\t5\t6\ta\tdd\n1\t2\t9\tb\t1\n");
     }
 
     #[test]
@@ -189,7 +199,7 @@ mod tests {
         // 1.11 believes it, and so the entries mean for it what they say.
         assert_eq!(
             BuildLogWriter::read(NinjaVersion::V1_11, log).finish(),
-            b"# ninja log v5\n0\t0\t3\ta\tff\n"
+            b"# ninja log v5\n1\t2\t3\ta\tff\n"
         );
     }
 

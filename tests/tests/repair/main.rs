@@ -3,7 +3,10 @@
 
 #[path = "../command/mod.rs"]
 mod command;
+mod lies;
+mod manners;
 mod random;
+mod story;
 mod writers;
 
 use std::collections::BTreeSet;
@@ -78,6 +81,11 @@ impl Builds {
         let mut outputs: Vec<String> = outputs.collect();
         outputs.sort_unstable();
         outputs
+    }
+
+    #[track_caller]
+    fn is_stale_in(&self, n_targets: usize) {
+        assert_eq!(self.listed().len(), n_targets);
     }
 
     #[track_caller]

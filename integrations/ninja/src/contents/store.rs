@@ -119,6 +119,20 @@ impl Contents {
         true
     }
 
+    /// Takes a target off the record. What was on record of it.
+    pub(crate) fn forget(&mut self, output: &[u8]) -> Option<Row> {
+        let place = self.place(output)?;
+        let row = self.targets.to_mut().remove(place);
+        self.index();
+        Some(row)
+    }
+
+    /// Puts a target back that was taken off.
+    pub(crate) fn put_back(&mut self, row: Row) {
+        self.targets.to_mut().push(row);
+        self.index();
+    }
+
     pub(crate) fn target(&self, output: &[u8]) -> Option<&Row> {
         self.targets.get(self.place(output)?)
     }

@@ -3,7 +3,7 @@
 
 use super::times::NewTime;
 use super::{NewFile, Place, Repair};
-use crate::contents::{Contents, LogEntry};
+use crate::contents::{Contents, LogEntry, Row};
 use crate::error::Error;
 use crate::replace_file::replace_file;
 use std::fs::{self, File, FileTimes};
@@ -22,7 +22,8 @@ impl Repair {
     /// says otherwise.
     pub fn apply(&self, disk: &dyn Disk, place: &Place, contents: &mut Contents) -> Result<(), Error> {
         self.check_nothing_changed(disk)?;
-        let mut undo = Undo { place, disk, logs: Vec::new(), times: Vec::new(), entries: Vec::new() };
+        let mut undo =
+            Undo { place, disk, logs: Vec::new(), times: Vec::new(), entries: Vec::new(), rows: Vec::new() };
         match self.carry_out(&mut undo, contents) {
             Ok(()) => Ok(()),
             Err(error) => Err(match undo.undo(contents) {
@@ -51,7 +52,8 @@ impl Repair {
     }
 
     fn carry_out(&self, undo: &mut Undo<'_>, contents: &mut Contents) -> Result<(), Error> {
-        if !self.entries.is_empty() {
+        if !self.entries.is_empty() || !self.outdated.is_empty() {
+            undo.rows = self.outdated.iter().filter_map(|output| contents.forget(output)).collect();
             for (output, entry) in &self.entries {
                 if let Some(before) = contents.target(output).map(|row| row.log) {
                     undo.entries.push((output.clone(), before));
@@ -115,6 +117,7 @@ struct Undo<'a> {
     /// Paths, the times that they had and those that they got.
     times: Vec<(Vec<u8>, Mtime, Mtime)>,
     entries: Vec<(Vec<u8>, LogEntry)>,
+    rows: Vec<Row>,
 }
 
 impl Undo<'_> {
@@ -156,10 +159,11 @@ impl Undo<'_> {
             };
             done.map_err(|cause| trouble("writing", path, cause))?;
         }
-        if !self.entries.is_empty() {
+        if !self.entries.is_empty() || !self.rows.is_empty() {
             for (output, entry) in self.entries.iter().rev() {
                 contents.set_log(output, *entry);
             }
+            self.rows.iter().for_each(|row| contents.put_back(*row));
             let written = contents.write(self.place.folder());
             written
                 .map_err(|cause| trouble("recording contents in", as_bytes(self.place.folder()), cause))?;

@@ -112,6 +112,7 @@ impl Draft<'_> {
             let has_record = on_record.command_hash != 0 || on_record.mtime != 0;
             // Ninja runs a generator without an entry by its times.
             if is_generator && known.is_none() && !has_record {
+                self.kept.insert(path);
                 continue;
             }
             let command_hash = match is_generator {

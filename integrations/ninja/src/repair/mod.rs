@@ -72,6 +72,8 @@ pub struct Repair {
     deps_log: Option<NewFile>,
     /// What the record will say of the log's entries, by first output.
     entries: Vec<(Vec<u8>, LogEntry)>,
+    /// What has to go off the record: only entries that are dropped say that it is outdated.
+    outdated: Vec<Vec<u8>>,
 }
 
 /// A log that is to be written anew.
@@ -130,7 +132,10 @@ impl Repair {
         let entries = entries::plan(disk, &build, &ninjas, contents, &proofs, &times)?;
         let simulated = simulate::simulate(disk, &build, &snapshot, &proofs, &times, &entries)?;
         let before = simulate::before(disk, &build)?;
+        let is_outdated = |unproven: &&Unproven| unproven.why == Why::MadeSince;
+        let outdated = proofs.unproven.iter().filter(is_outdated).map(|unproven| unproven.target.clone());
         Ok(Self {
+            outdated: outdated.collect(),
             times: times.changes(&build, &snapshot),
             mended: entries.mended,
             dropped: entries.dropped,
@@ -149,7 +154,11 @@ impl Repair {
     /// Whether there is nothing to be written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.times.is_empty() && self.log.is_none() && self.deps_log.is_none() && self.entries.is_empty()
+        self.times.is_empty()
+            && self.log.is_none()
+            && self.deps_log.is_none()
+            && self.entries.is_empty()
+            && self.outdated.is_empty()
     }
 }
 

@@ -1,0 +1,132 @@
+//! Repair as a command: what it says, what it refuses, and that nothing is half done.
+
+use super::command::run;
+use super::{Builds, OLD};
+use serde_json::Value;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use upcheck_tests::aloud::not_tested;
+use upcheck_tests::tools::Ninja;
+
+fn recorded() -> Builds {
+    let builds = Builds::new(Ninja::V1_13);
+    assert_eq!(run(&builds.space, "record").answer(0), "");
+    builds
+}
+
+#[test]
+fn a_dry_run_says_what_a_repair_does_and_does_nothing() {
+    let builds = recorded();
+    builds.space.write("a.c", "a\n");
+    builds.space.write("b.c", "B\n");
+    let before = builds.space.entries();
+    let planned = run(&builds.space, "repair --dry-run").answer(0);
+    let expected = "to repair: ninja would run 2 of 5 targets, now 5\ntime set: a.c\nlog entry dropped: b.o\n\
+                    not proved: b.o: input b.c changed\n";
+    assert_eq!(planned, expected);
+    assert_eq!(builds.space.entries(), before);
+    let done = run(&builds.space, "repair").answer(0);
+    assert_eq!(done, expected.replace("to repair", "repaired").replace("now 5", "before 5"));
+    let again = run(&builds.space, "repair").answer(0);
+    assert_eq!(
+        again,
+        "nothing to repair: ninja would run 2 of 5 targets\nnot proved: b.o: input b.c changed\n"
+    );
+}
+
+#[test]
+fn an_answer_in_json_has_all_of_it() {
+    let builds = recorded();
+    builds.space.write("a.c", "a\n");
+    builds.space.write("b.c", "B\n");
+    let from = builds.space.mtime("a.c");
+    let text = run(&builds.space, "repair --format json").answer(0);
+    let found: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(found["schema"], "upcheck.repair/1");
+    assert_eq!(found["times"], serde_json::json!([{ "path": "a.c", "from_ns": from, "to_ns": OLD }]));
+    assert_eq!(found["log_dropped"], serde_json::json!([{ "path": "b.o" }]));
+    let unproven = serde_json::json!([{ "target": "b.o", "code": "input-changed", "path": "b.c" }]);
+    assert_eq!(found["unproven"], unproven);
+    assert_eq!(found["summary"]["stale_after"], 2);
+}
+
+#[test]
+fn without_records_or_with_damaged_ones_nothing_is_repaired() {
+    let builds = Builds::new(Ninja::V1_13);
+    let before = builds.space.entries();
+    let text = run(&builds.space, "repair").trouble();
+    assert!(
+        text.starts_with("upcheck: error: nothing is on record in './.upcheck', so nothing can be proved"),
+        "{text}"
+    );
+    assert_eq!(builds.space.entries(), before);
+    let builds = recorded();
+    let whole = builds.space.read(".upcheck/contents");
+    for length in [0, 64, whole.len() / 2, whole.len() - 1] {
+        builds.space.write(".upcheck/contents", &whole[..length]);
+        let before = builds.space.entries();
+        let text = run(&builds.space, "repair").trouble();
+        assert!(text.contains("reading './.upcheck/contents': "), "{text}");
+        assert_eq!(builds.space.entries(), before);
+    }
+}
+
+#[test]
+fn while_ninja_runs_nothing_is_repaired() {
+    let builds = recorded();
+    builds.space.write(".ninja_lock", "");
+    builds.space.write("a.c", "a\n");
+    let before = builds.space.entries();
+    let text = run(&builds.space, "repair").trouble();
+    assert!(text.contains("ninja seems to be running: '.ninja_lock' is there"), "{text}");
+    assert_eq!(builds.space.entries(), before);
+}
+
+#[test]
+fn a_real_ninja_that_runs_is_noticed() {
+    let builds = recorded();
+    // A command that repairs, while ninja runs it.
+    let upcheck = upcheck_tests::tools::upcheck().display().to_string();
+    let manifest = format!(
+        "rule repair\n  command = {upcheck} repair --no-image > $out 2>&1; true\nbuild said: repair\ndefault said\n"
+    );
+    builds.space.write("build.ninja", manifest);
+    builds.build();
+    let said = String::from_utf8(builds.space.read("said")).expect("text");
+    assert!(said.contains("ninja seems to be running: '.ninja_lock' is there"), "{said}");
+}
+
+#[test]
+fn what_is_not_built_by_ninja_is_refused() {
+    let builds = recorded();
+    builds.space.write("graph.json", r#"{"version": 1, "targets": []}"#);
+    let text = run(&builds.space, "repair --from graph").trouble();
+    assert!(text.starts_with("upcheck: error: repair is for ninja: "), "{text}");
+    let text = run(&builds.space, "repair --format names").trouble();
+    assert!(text.contains("--format names"), "{text}");
+}
+
+#[test]
+fn where_something_cannot_be_written_all_is_as_it_was() {
+    // A folder stands where the new log is written first.
+    let builds = recorded();
+    for path in ["a.c", "b.c", "h/all.h"] {
+        builds.space.write(path, builds.space.read(path));
+    }
+    builds.space.write("b.c", "B\n");
+    let folder = builds.space.path().to_owned();
+    if fs::metadata("/proc/self").is_ok_and(|meta| std::os::unix::fs::MetadataExt::uid(&meta) == 0) {
+        not_tested("a repair in a folder that is not the user's: root may write everywhere");
+    } else {
+        fs::set_permissions(&folder, Permissions::from_mode(0o555)).expect("it is ours");
+        let before = builds.space.entries();
+        let text = run(&builds.space, "repair").trouble();
+        assert!(text.contains("writing '.ninja_log': "), "{text}");
+        assert_eq!(builds.space.entries(), before);
+        fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("it is ours");
+    }
+    // Records that are in the way of themselves.
+    let text = run(&builds.space, "repair --records a.c").trouble();
+    assert!(text.contains("a.c"), "{text}");
+    builds.is_stale_in(5);
+}
