@@ -108,6 +108,7 @@ fn why(unproven: &Unproven) -> String {
         Why::NotRecorded => "it is not on record".into(),
         Why::MadeSince => "it was made again after it was recorded".into(),
         Why::Depfile => "its depfile says something else, or is not there".into(),
+        Why::Ahead => "its times lie ahead".into(),
         Why::Command => "its command changed".into(),
         Why::Description => "its inputs or outputs are others".into(),
         Why::Input(path) => format!("input {} changed", words::bytes(path)),
@@ -166,6 +167,7 @@ fn unproven_in_json(unproven: &Unproven) -> Value {
         Why::Depfile => ("depfile", None),
         Why::Command => ("command-changed", None),
         Why::Description => ("description-changed", None),
+        Why::Ahead => ("ahead", None),
         Why::Input(path) => ("input-changed", Some(path)),
         Why::Output(path) => ("output-changed", Some(path)),
     };

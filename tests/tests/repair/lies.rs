@@ -232,3 +232,49 @@ fn a_target_that_began_to_discover_inputs_is_not_taken_for_one_without() {
         assert_eq!(builds.listed(), ["a", "a.o", "b", "b.o", "copy"]);
     });
 }
+
+#[test]
+fn times_that_lie_ahead_hide_no_later_edit() {
+    let ahead = 4_000_000_000 * SECOND;
+    each(|builds| {
+        builds.space.set_mtime("copy", ahead);
+        builds.is_fresh();
+        assert_eq!(run(&builds.space, "record").answer(0), "");
+        assert!(repair(builds, "").contains("not proved: copy: its times lie ahead\n"));
+        assert_eq!(builds.listed(), ["copy"]);
+    });
+    each(|builds| {
+        builds.space.set_mtime("b.c", ahead);
+        repair(builds, "--keep-sources");
+        assert_eq!(builds.listed(), ["b", "b.o"]);
+        repair(builds, "");
+        assert_eq!(builds.space.mtime("b.c"), Some(ahead), "nothing is proved of its user any more");
+    });
+    each(|builds| {
+        builds.space.set_mtime("b.c", ahead);
+        repair(builds, "");
+        builds.is_fresh();
+    });
+}
+
+#[test]
+fn logs_lie_where_the_manifest_says() {
+    each(|builds| {
+        let out = builds.space.path().join("out");
+        fs::create_dir(&out).expect("a folder");
+        for log in [".ninja_log", ".ninja_deps"] {
+            fs::rename(builds.space.path().join(log), out.join(log)).expect("it is there");
+        }
+        builds.space.write_at("build.ninja", format!("builddir = out\n{MANIFEST}"), OLD);
+        builds.is_fresh();
+        assert_eq!(run(&builds.space, "record").answer(0), "");
+        builds.space.remove("out/.ninja_deps");
+        check_out(builds);
+        repair(builds, "");
+        builds.is_fresh();
+        assert!(!builds.space.path().join(".ninja_log").exists());
+        builds.space.write_at("b.c", "B\n", OLD);
+        repair(builds, "");
+        assert_eq!(builds.listed(), ["b", "b.o"]);
+    });
+}

@@ -1,8 +1,10 @@
 //! `upcheck repair`, and the logs that it writes: after a fresh checkout and an old build directory, the real ninja runs what
 //! changed, and nothing else.
 
+mod cmake;
 #[path = "../command/mod.rs"]
 mod command;
+mod kills;
 mod lies;
 mod manners;
 mod random;

@@ -51,6 +51,35 @@ fn an_answer_in_json_has_all_of_it() {
 }
 
 #[test]
+fn answers_are_what_the_schema_says_and_others_are_not() {
+    let builds = recorded();
+    builds.space.write("a.c", "a\n");
+    builds.space.write("b.c", "B\n");
+    builds.space.remove(".ninja_deps");
+    let planned = run(&builds.space, "repair -n --format json").answer(0);
+    let answer: Value = serde_json::from_str(&planned).expect("JSON");
+    builds.space.remove(".upcheck/contents");
+    let trouble = run(&builds.space, "repair --format jsonl");
+    trouble.clone().trouble_in_json();
+    let trouble: Value = serde_json::from_str(&trouble.stdout).expect("JSON");
+    let without = |key: &str| {
+        let mut damaged = answer.clone();
+        damaged.as_object_mut().expect("an object").remove(key).expect("it has it");
+        damaged
+    };
+    let mut pathless = answer.clone();
+    pathless["unproven"][0].as_object_mut().expect("an object").remove("path").expect("it has it");
+    let mut other = answer.clone();
+    other["deps_mended"][0]["path"] = Value::Null;
+    let wrong = [without("times"), without("dry_run"), without("summary"), pathless, other];
+    let cases = [answer.clone(), trouble].into_iter().chain(wrong);
+    let cases: Vec<_> = cases.map(|document| ("repair.json".to_owned(), document)).collect();
+    let verdicts = upcheck_tests::schemas::verdicts(&cases);
+    let accepted: Vec<bool> = verdicts.iter().map(Option::is_none).collect();
+    assert_eq!(accepted, [true, true, false, false, false, false, false], "{verdicts:?}");
+}
+
+#[test]
 fn without_records_or_with_damaged_ones_nothing_is_repaired() {
     let builds = Builds::new(Ninja::V1_13);
     let before = builds.space.entries();

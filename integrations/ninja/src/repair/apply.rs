@@ -211,3 +211,110 @@ fn open_for_times(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.access_mode(FILE_WRITE_ATTRIBUTES).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use upcheck::Digest;
+    use upcheck::collect::os_disk;
+
+    const OLD: Mtime = 1_600_000_000_000_000_000;
+
+    fn new_time(disk: &dyn Disk, path: &str, content: &str) -> NewTime {
+        let Stat::Present(seen) = disk.stat(path.as_bytes()) else { panic!("{path} is not there") };
+        let digest = Digest(*blake3::hash(content.as_bytes()).as_bytes());
+        NewTime { path: path.into(), from: seen.mtime, to: OLD, seen, digest }
+    }
+
+    /// A folder with two files, and a repair that gives them other times and a new log.
+    fn repair(folder: &Path, second: &str) -> (Repair, Place) {
+        for (path, content) in [("one", "1"), ("two", second), (".ninja_log", "before")] {
+            fs::write(folder.join(path), content).expect("a file");
+        }
+        let disk = os_disk(folder).expect("a folder");
+        let repair = Repair {
+            times: ["one", "two"]
+                .map(|path| new_time(&disk, path, if path == "one" { "1" } else { "2" }))
+                .into(),
+            mended: Vec::new(),
+            dropped: Vec::new(),
+            deps: Vec::new(),
+            n_targets: 0,
+            unproven: Vec::new(),
+            n_stale: (0, 0),
+            n_read: 0,
+            warnings: Vec::new(),
+            log: Some(NewFile {
+                path: b".ninja_log".to_vec(),
+                before: Some(b"before".to_vec()),
+                after: b"after".to_vec(),
+            }),
+            deps_log: Some(NewFile { path: b".ninja_deps".to_vec(), before: None, after: b"new".to_vec() }),
+            entries: Vec::new(),
+            outdated: Vec::new(),
+        };
+        let place = Place { directory: folder.to_owned(), records: folder.join("records") };
+        (repair, place)
+    }
+
+    fn mtime(folder: &Path, path: &str) -> Mtime {
+        Meta::mtime_at(fs::metadata(folder.join(path)).and_then(|meta| meta.modified()).expect("a time"))
+    }
+
+    #[test]
+    fn all_is_done_or_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let (repair, place) = repair(folder.path(), "2");
+        let disk = os_disk(folder.path()).expect("a folder");
+        repair.apply(&disk, &place, &mut Contents::default()).expect("nothing is in the way");
+        assert_eq!(fs::read(folder.path().join(".ninja_log")).expect("a log"), b"after");
+        assert_eq!(fs::read(folder.path().join(".ninja_deps")).expect("a log"), b"new");
+        assert_eq!(["one", "two"].map(|path| mtime(folder.path(), path)), [OLD, OLD]);
+    }
+
+    #[test]
+    fn a_file_that_was_changed_a_moment_before_its_time_was_set_is_new_and_all_else_as_it_was() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        // It looks as it did, and holds something else.
+        let (repair, place) = repair(folder.path(), "3");
+        let disk = os_disk(folder.path()).expect("a folder");
+        let error =
+            repair.apply(&disk, &place, &mut Contents::default()).expect_err("it was changed").to_string();
+        assert_eq!(error, "two was changed while it was looked at; nothing was repaired");
+        assert_eq!(fs::read(folder.path().join(".ninja_log")).expect("a log"), b"before");
+        assert!(!folder.path().join(".ninja_deps").exists());
+        assert_eq!(mtime(folder.path(), "one"), repair.times[0].from);
+        assert!(mtime(folder.path(), "two") >= repair.times[1].from, "later than what was made of it before");
+    }
+
+    #[test]
+    fn what_was_changed_since_it_was_planned_is_not_touched() {
+        for path in ["one", ".ninja_log", ".ninja_deps"] {
+            let folder = tempfile::tempdir().expect("a temporary directory");
+            let (repair, place) = repair(folder.path(), "2");
+            fs::write(folder.path().join(path), "somebody else's").expect("a file");
+            let disk = os_disk(folder.path()).expect("a folder");
+            let error = repair.apply(&disk, &place, &mut Contents::default()).expect_err("it was changed");
+            assert_eq!(
+                error.to_string(),
+                format!("{path} was changed while it was looked at; nothing was repaired")
+            );
+            assert_eq!(fs::read(folder.path().join(path)).expect("it is there"), b"somebody else's");
+            assert_eq!(mtime(folder.path(), "two"), repair.times[1].from);
+        }
+    }
+
+    #[test]
+    fn where_a_log_cannot_be_written_the_other_one_is_as_it_was() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let (mut repair, place) = repair(folder.path(), "2");
+        // There is no such folder.
+        repair.log = Some(NewFile { path: b"none/.ninja_log".to_vec(), before: None, after: Vec::new() });
+        let disk = os_disk(folder.path()).expect("a folder");
+        let error =
+            repair.apply(&disk, &place, &mut Contents::default()).expect_err("it cannot be").to_string();
+        assert!(error.starts_with("writing 'none/.ninja_log': "), "{error}");
+        assert!(!folder.path().join(".ninja_deps").exists());
+        assert_eq!(mtime(folder.path(), "one"), repair.times[0].from);
+    }
+}

@@ -11,7 +11,7 @@ use crate::log_writer::BuildLogWriter;
 use crate::logs::Logs;
 use std::collections::{BTreeSet, HashSet};
 use upcheck::collect::Disk;
-use upcheck::{Discovered, FileId, History, Mtime, Record, TargetId, Unknown};
+use upcheck::{Discovered, FileId, History, Meta, Mtime, Record, TargetId, Unknown, is_racy};
 
 /// The planned logs.
 pub(super) struct Entries {
@@ -78,6 +78,24 @@ pub(super) fn plan(
         deps_log: new_deps,
         recorded,
     })
+}
+
+/// Whether a time by which ninja would judge a proved target is not past at this moment, so that an edit could get an
+/// earlier one.
+pub(super) fn is_ahead(
+    build: &Build,
+    contents: &Contents,
+    times: &Times,
+    target: TargetId,
+    moment: Mtime,
+) -> bool {
+    let on_record = contents.target(build.graph.name(target)).map(|row| row.log.mtime);
+    let outputs = build.all_outputs(target);
+    let entries = outputs.iter().filter_map(|&output| Some(build.log_entry(output)?.mtime));
+    let of_outputs = outputs.iter().filter_map(|&output| times.of_file(output));
+    let all = on_record.into_iter().chain(entries).chain(of_outputs).chain(times.newest_input(build, target));
+    let is_past = |mtime: Mtime| !is_racy(Meta { mtime, ..Meta::default() }, moment);
+    all.into_iter().any(|mtime| !is_past(mtime))
 }
 
 struct Draft<'a> {

@@ -126,9 +126,10 @@ impl Repair {
         let moment = Meta::mtime_at(disk.now());
         let looked = build.look_at_contents(disk, contents, &mut snapshot, cache);
         let decision = build.decide(&snapshot, &all)?;
-        let proofs = proof::prove(&build, &ninjas, (&snapshot, moment), decision.judged(), doubts);
+        let mut proofs = proof::prove(&build, &ninjas, (&snapshot, moment), decision.judged(), doubts);
         drop(decision);
         let times = times::plan(&build, place, &snapshot, &proofs.proven, repair);
+        proofs.doubt(&build, |target| entries::is_ahead(&build, contents, &times, target, moment));
         let entries = entries::plan(disk, &build, &ninjas, contents, &proofs, &times)?;
         let simulated = simulate::simulate(disk, &build, &snapshot, &proofs, &times, &entries)?;
         let before = simulate::before(disk, &build)?;

@@ -46,6 +46,22 @@ pub enum Why {
     Input(Vec<u8>),
     /// This output does not hold what was made.
     Output(Vec<u8>),
+    /// A time of its files, or of its entry, lies ahead: an edit before that time comes would not be seen.
+    Ahead,
+}
+
+impl Proofs {
+    /// Takes back proofs of targets whose times cannot be believed.
+    pub(super) fn doubt(&mut self, build: &Build, is_doubtful: impl Fn(TargetId) -> bool) {
+        let (doubtful, proven) = self.proven.iter().partition(|&&target| is_doubtful(target));
+        self.proven = proven;
+        let doubtful: Vec<TargetId> = doubtful;
+        for target in doubtful {
+            self.is_proven.remove(&target);
+            let name = build.graph.name(target).to_vec();
+            self.unproven.push(Unproven { target: name, why: Why::Ahead });
+        }
+    }
 }
 
 impl Build {
