@@ -11,7 +11,7 @@ use crate::log_writer::BuildLogWriter;
 use crate::logs::Logs;
 use std::collections::{BTreeSet, HashSet};
 use upcheck::collect::Disk;
-use upcheck::{Discovered, FileId, History, Meta, Mtime, Record, TargetId, Unknown, is_racy};
+use upcheck::{Discovered, FileId, History, Mtime, Record, TargetId, Unknown};
 
 /// The planned logs.
 pub(super) struct Entries {
@@ -26,6 +26,10 @@ pub(super) struct Entries {
 
 /// A time that is older than that of any input: on all platforms 1 is later than what ninja keeps for missing files.
 const OLDEST: Mtime = 1;
+
+/// How far behind the clock the stamp of an edit may be, in nanoseconds. Where stamps are coarser than that, files were waited
+/// for until they were older.
+const TICK: Mtime = 100_000_000;
 
 /// Plans both logs.
 pub(super) fn plan(
@@ -94,8 +98,7 @@ pub(super) fn is_ahead(
     let entries = outputs.iter().filter_map(|&output| Some(build.log_entry(output)?.mtime));
     let of_outputs = outputs.iter().filter_map(|&output| times.of_file(output));
     let all = on_record.into_iter().chain(entries).chain(of_outputs).chain(times.newest_input(build, target));
-    let is_past = |mtime: Mtime| !is_racy(Meta { mtime, ..Meta::default() }, moment);
-    all.into_iter().any(|mtime| !is_past(mtime))
+    all.into_iter().any(|mtime| mtime >= moment.saturating_sub(TICK))
 }
 
 struct Draft<'a> {

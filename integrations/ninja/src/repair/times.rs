@@ -11,7 +11,8 @@
 use super::{Place, RepairOptions};
 use crate::build::Build;
 use std::collections::HashMap;
-use std::fs;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 use upcheck::{Digest, FileId, Meta, Mtime, Snapshot, Stat, TargetId};
 
 /// A file that gets another time.
@@ -151,7 +152,9 @@ impl Times {
     /// Plans a time, if it may be set. Whether it is planned.
     fn set(&mut self, at: usize, planned: Mtime, build: &Build, place: &Place) -> bool {
         let node = &mut self.nodes[at];
-        if planned != node.now && !*node.is_ours.get_or_insert_with(|| is_ours(&node.names, build, place)) {
+        let may_be_set = || is_ours(node, build, place);
+        if planned != node.now && !node.is_ours.unwrap_or_else(may_be_set) {
+            node.is_ours = Some(false);
             return false;
         }
         node.planned = planned;
@@ -184,27 +187,53 @@ impl Times {
     }
 }
 
-/// Whether the time of a file may be set: it is the user's, and he knows all of its names, those that are links to it aside.
-#[cfg(unix)]
-fn is_ours(names: &[FileId], build: &Build, place: &Place) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let path = |file: FileId| place.of(build.graph.files.path(file)).ok();
-    let Some(meta) = names.first().and_then(|&file| fs::metadata(path(file)?).ok()) else { return false };
-    let user = rustix::process::geteuid();
-    if !user.is_root() && meta.uid() != user.as_raw() {
+/// Whether the time of a file may be set: it is no source that came with the system, it is the user's, and he knows all of its
+/// names, those that are links to it aside.
+fn is_ours(node: &Node, build: &Build, place: &Place) -> bool {
+    let found = node.names.iter().map(|&file| fs::canonicalize(place.of(build.graph.files.path(file))?));
+    let Ok(mut paths) = found.collect::<io::Result<Vec<PathBuf>>>() else { return false };
+    if !node.is_output && paths.iter().any(|path| is_of_system(path)) {
         return false;
     }
-    if meta.is_dir() || meta.nlink() == 1 {
-        return true;
-    }
-    let mut known: Vec<_> = names.iter().filter_map(|&file| fs::canonicalize(path(file)?).ok()).collect();
-    known.sort_unstable();
-    known.dedup();
-    known.len() as u64 == meta.nlink()
+    paths.sort_unstable();
+    paths.dedup();
+    paths.first().and_then(|path| fs::metadata(path).ok()).is_some_and(|meta| is_users(&meta, paths.len()))
 }
 
+/// Where systems keep headers and tools. Whoever builds as root has the right to set their times, but no reason to.
+fn is_of_system(path: &Path) -> bool {
+    ["/usr", "/opt", "/etc", "/lib", "/lib64", "/nix", "/System", "/Library"]
+        .iter()
+        .any(|place| path.starts_with(place))
+}
+
+#[cfg(unix)]
+fn is_users(meta: &fs::Metadata, n_names: usize) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::geteuid();
+    (user.is_root() || meta.uid() == user.as_raw()) && (meta.is_dir() || meta.nlink() == n_names as u64)
+}
+
+/// Nobody says who may set it, nor how many names there are.
 #[cfg(not(unix))]
-fn is_ours(names: &[FileId], build: &Build, place: &Place) -> bool {
-    let path = |file: FileId| place.of(build.graph.files.path(file)).ok();
-    names.first().and_then(|&file| fs::metadata(path(file)?).ok()).is_some()
+fn is_users(_: &fs::Metadata, n_names: usize) -> bool {
+    n_names == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_with_the_system_keeps_its_time() {
+        for path in
+            ["/usr/include/stdio.h", "/usr/lib/gcc/x86_64-linux-gnu/12/include/stddef.h", "/nix/store/x/a.h"]
+        {
+            assert!(is_of_system(Path::new(path)), "{path}");
+        }
+        for path in ["/home/user/usr/include/a.h", "/src/a.h", "/users/x/a.h", "/library/a.h", "/tmp/opt/a.h"]
+        {
+            assert!(!is_of_system(Path::new(path)), "{path}");
+        }
+    }
 }
