@@ -7,6 +7,7 @@ mod command;
 mod kills;
 mod lies;
 mod manners;
+mod mounts;
 mod random;
 mod story;
 mod writers;
@@ -83,11 +84,6 @@ impl Builds {
         let mut outputs: Vec<String> = outputs.collect();
         outputs.sort_unstable();
         outputs
-    }
-
-    #[track_caller]
-    fn is_stale_in(&self, n_targets: usize) {
-        assert_eq!(self.listed().len(), n_targets);
     }
 
     #[track_caller]

@@ -3,9 +3,6 @@
 use super::command::run;
 use super::{Builds, OLD};
 use serde_json::Value;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
-use upcheck_tests::aloud::not_tested;
 use upcheck_tests::tools::Ninja;
 
 fn recorded() -> Builds {
@@ -133,29 +130,4 @@ fn what_is_not_built_by_ninja_is_refused() {
     assert!(text.starts_with("upcheck: error: repair is for ninja: "), "{text}");
     let text = run(&builds.space, "repair --format names").trouble();
     assert!(text.contains("--format names"), "{text}");
-}
-
-#[test]
-fn where_something_cannot_be_written_all_is_as_it_was() {
-    // A folder stands where the new log is written first.
-    let builds = recorded();
-    for path in ["a.c", "b.c", "h/all.h"] {
-        builds.space.write(path, builds.space.read(path));
-    }
-    builds.space.write("b.c", "B\n");
-    let folder = builds.space.path().to_owned();
-    if fs::metadata("/proc/self").is_ok_and(|meta| std::os::unix::fs::MetadataExt::uid(&meta) == 0) {
-        not_tested("a repair in a folder that is not the user's: root may write everywhere");
-    } else {
-        fs::set_permissions(&folder, Permissions::from_mode(0o555)).expect("it is ours");
-        let before = builds.space.entries();
-        let text = run(&builds.space, "repair").trouble();
-        assert!(text.contains("writing '.ninja_log': "), "{text}");
-        assert_eq!(builds.space.entries(), before);
-        fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("it is ours");
-    }
-    // Records that are in the way of themselves.
-    let text = run(&builds.space, "repair --records a.c").trouble();
-    assert!(text.contains("a.c"), "{text}");
-    builds.is_stale_in(5);
 }

@@ -6,6 +6,7 @@ use super::{NewFile, Place, Repair};
 use crate::contents::{Contents, LogEntry, Row};
 use crate::error::Error;
 use crate::replace_file::replace_file;
+use std::collections::HashMap;
 use std::fs::{self, File, FileTimes};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -85,8 +86,10 @@ impl Repair {
     /// Reads once more what has another time now. Whoever changed a file a moment before that would be hidden by it; whoever
     /// changes it from now on gives it a later one.
     fn check_contents(&self, undo: &mut Undo<'_>) -> Result<(), Error> {
+        let set: HashMap<&[u8], Mtime> = undo.times.iter().map(|(path, _, set)| (&path[..], *set)).collect();
         let now = |time: &NewTime| match undo.disk.stat(&time.path) {
-            Stat::Present(meta) if meta.mtime == time.to => Some(meta),
+            // What was changed since has a later one.
+            Stat::Present(meta) if set.get(&*time.path) == Some(&meta.mtime) => Some(meta),
             _ => None,
         };
         let seen = (0..).zip(&self.times).filter_map(|(n, time)| Some((FileId::new(n), now(time)?)));
@@ -109,6 +112,9 @@ impl Repair {
     }
 }
 
+/// File systems keep times in steps of up to two seconds. They all cut them, and so what is no newer stays so.
+const COARSEST: Mtime = 2_000_000_000;
+
 /// What was done so far, and what was there before.
 struct Undo<'a> {
     place: &'a Place,
@@ -130,16 +136,16 @@ impl Undo<'_> {
         let path = self.place.of(&time.path).map_err(|cause| trouble("opening", &time.path, cause))?;
         set_time(&path, time.to).map_err(|cause| trouble("setting the time of", &time.path, cause))?;
         let before = if let Stat::Present(meta) = seen { meta.mtime } else { time.from };
-        self.times.push((time.path.clone(), before, time.to));
-        match self.disk.stat(&time.path) {
-            Stat::Present(Meta { mtime, .. }) if mtime == time.to => Ok(()),
-            _ => {
-                let shown = String::from_utf8_lossy(&time.path);
-                Err(Error::Refused(format!(
-                    "'{shown}' did not get the time that it had: the file system keeps others; nothing was repaired"
-                )))
-            }
+        let now = match self.disk.stat(&time.path) {
+            Stat::Present(Meta { mtime, .. }) => mtime,
+            _ => time.to,
+        };
+        self.times.push((time.path.clone(), before, now));
+        if now <= time.to && now >= time.to.saturating_sub(COARSEST) {
+            return Ok(());
         }
+        let shown = String::from_utf8_lossy(&time.path);
+        Err(Error::Refused(format!("'{shown}' did not get the time that it was given; nothing was repaired")))
     }
 
     fn undo(self, contents: &mut Contents) -> Result<(), Error> {
