@@ -12,6 +12,7 @@ use upcheck::Meta;
 pub const TICK: i64 = if cfg!(windows) { 100 } else { 1 };
 
 /// A directory that goes away with the value.
+#[derive(Debug)]
 pub struct Space {
     dir: TempDir,
     images: TempDir,

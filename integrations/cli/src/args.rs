@@ -15,6 +15,7 @@ const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
        upcheck affected [OPTIONS] <FILE>...
        upcheck run [OPTIONS] [TARGET]... -- <COMMAND>...
        upcheck record [OPTIONS] [TARGET]...
+       upcheck repair [OPTIONS]
        upcheck doctor [OPTIONS] [DIR] [-- CMD...]
        upcheck bench-fs [OPTIONS] [DIR]";
 
@@ -27,6 +28,8 @@ const RUN_EXIT_STATUS: &str =
 run, 127 there is no such command, 128 and more it died of a signal.";
 
 const RECORD_EXIT_STATUS: &str = "Exit status: 0 all is on record, 1 something was not recorded, 2 trouble.";
+
+const REPAIR_EXIT_STATUS: &str = "Exit status: 0 what is proved is repaired, whatever ninja still has to run; 2 trouble, and all is as it was.";
 
 const DOCTOR_EXIT_STATUS: &str = "Exit status: 0 nothing to worry about, 1 warnings, 2 trouble.";
 
@@ -313,6 +316,9 @@ pub(crate) enum Command {
     /// Record that targets are up to date now; for ninja, what their files hold
     #[command(after_help = RECORD_EXIT_STATUS)]
     Record(RecordArgs),
+    /// Give files that hold what `upcheck record` found the times back that they had, so that plain ninja agrees
+    #[command(after_help = REPAIR_EXIT_STATUS)]
+    Repair(RepairArgs),
     /// Touch a file if globs have another result than a script of CMake says: for `Upcheck.cmake`
     #[command(hide = true)]
     VerifyGlobs(VerifyGlobsArgs),
@@ -399,6 +405,19 @@ pub(crate) struct RecordArgs {
     /// The command that makes the target, for one that is described by options
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RepairArgs {
+    /// Say what would be done, and do nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    /// Leave the times of sources as they are, and give outputs later ones: where other build directories use them, too
+    #[arg(long)]
+    pub(crate) keep_sources: bool,
+    /// Name everything, not the first few
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Default, ClapArgs)]

@@ -21,6 +21,7 @@ mod plan;
 mod progress;
 mod project;
 mod record;
+mod repair;
 mod run;
 mod text;
 mod verify_globs;

@@ -15,6 +15,7 @@ use crate::ninja;
 use crate::progress::Progress;
 use crate::project;
 use crate::record;
+use crate::repair;
 use crate::text;
 use crate::verify_globs;
 use crate::why;
@@ -84,6 +85,7 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
             | Command::Run(_)
             | Command::Doctor(_)
             | Command::BenchFs(_)
+            | Command::Repair(_)
             | Command::VerifyGlobs(_),
         ) => &Vec::new(),
     };
@@ -112,8 +114,10 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     if common.policy.is_some() && !common.is_project() {
         return refused(common, "--policy is not for ninja, which has its own rules");
     }
-    if let (Some(Command::Why(_) | Command::Doctor(_) | Command::BenchFs(_)), Format::Names) =
-        (&args.command, common.format)
+    if let (
+        Some(Command::Why(_) | Command::Repair(_) | Command::Doctor(_) | Command::BenchFs(_)),
+        Format::Names,
+    ) = (&args.command, common.format)
     {
         return Err(Trouble("--format names is for check and affected".into()));
     }
@@ -125,6 +129,7 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Affected(args)) => affected::affected(common, args),
         Some(Command::Record(args)) if common.is_project() => record::record(common, args),
         Some(Command::Record(args)) => contents::record(common, args),
+        Some(Command::Repair(args)) => repair::repair(common, args),
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
         Some(Command::BenchFs(args)) => bench_fs::bench_fs(common, args),
         Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
@@ -156,6 +161,7 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Why(_)) => (why::SCHEMA, false),
         Some(Command::Affected(affected_args)) => (affected::SCHEMA, affected_args.quiet),
         Some(Command::Run(_) | Command::Record(_) | Command::VerifyGlobs(_)) => (json::SCHEMA, true),
+        Some(Command::Repair(_)) => (repair::SCHEMA, false),
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
         Some(Command::BenchFs(_)) => (bench_fs::SCHEMA, false),
     };

@@ -11,7 +11,7 @@
 //!
 //! | field | meaning |
 //! |---|---|
-//! | `start_ms`, `end_ms` | when the command ran, milliseconds since ninja started (unused here) |
+//! | `start_ms`, `end_ms` | when the command ran, milliseconds since ninja started (only kept here) |
 //! | `mtime` | decimal; on Unix nanoseconds since 1970, on Windows units of 100 ns since the end of 2000. Up to version 5 the output's own time; since version 6 the time the command started |
 //! | `output_path` | as ninja keeps it: canonical, no escapes |
 //! | `command_hash` | hexadecimal; see [`command_hash`](crate::command_hash). In version 4 the command itself |
@@ -29,7 +29,7 @@ use crate::manifest::leading_number;
 use upcheck::Record;
 
 /// Ninja reads the log through a buffer of this size and loses longer lines.
-const BUFFER: usize = 256 << 10;
+pub(crate) const BUFFER: usize = 256 << 10;
 
 /// The version in a log's first line; `None` for an empty file.
 #[must_use]
@@ -59,17 +59,22 @@ impl<'a> Entries<'a> {
     pub fn from(bytes: &'a [u8], log_version: u32) -> Self {
         Self { lines: Lines { bytes, at: 0 }, hashed: log_version >= 5 }
     }
+
+    /// The next entry, and when its command began and ended, in milliseconds.
+    pub(crate) fn next_timed(&mut self) -> Option<(&'a [u8], Record, [i64; 2])> {
+        loop {
+            if let Some(entry) = entry(self.lines.next()?, self.hashed) {
+                return Some(entry);
+            }
+        }
+    }
 }
 
 impl<'a> Iterator for Entries<'a> {
     type Item = (&'a [u8], Record);
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(entry) = entry(self.lines.next()?, self.hashed) {
-                return Some(entry);
-            }
-        }
+        self.next_timed().map(|(output, record, _)| (output, record))
     }
 }
 
@@ -79,12 +84,13 @@ pub fn whole_lines(bytes: &[u8]) -> &[u8] {
     &bytes[..memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1)]
 }
 
-fn entry(line: &[u8], hashed: bool) -> Option<(&[u8], Record)> {
+fn entry(line: &[u8], hashed: bool) -> Option<(&[u8], Record, [i64; 2])> {
     let mut fields = line.splitn(5, |&byte| byte == b'\t');
-    let (_start, _end, mtime) = (fields.next()?, fields.next()?, fields.next()?);
+    let (start, end, mtime) = (fields.next()?, fields.next()?, fields.next()?);
     let (output, command) = (fields.next()?, fields.next()?);
     let command_hash = if hashed { leading_hex(command) } else { murmur_hash_64a(command) };
-    Some((output, Record { command_hash, mtime: log_time::mtime(leading_number(mtime)) }))
+    let record = Record { command_hash, mtime: log_time::mtime(leading_number(mtime)) };
+    Some((output, record, [start, end].map(leading_number)))
 }
 
 /// The lines that ninja's buffered reader finds.

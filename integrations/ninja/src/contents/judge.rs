@@ -2,6 +2,7 @@
 
 use super::{Contents, LogEntry, Row};
 use crate::build::Build;
+use crate::error::Error;
 use std::collections::HashSet;
 use upcheck::collect::Disk;
 use upcheck::content::{Content, DigestCache, digest_files};
@@ -20,7 +21,7 @@ pub struct ContentCounts {
 }
 
 /// Files count as changed where the stamp and the content differ.
-const POLICY: Policy = Policy::MtimeAndDigest;
+pub(crate) const POLICY: Policy = Policy::MtimeAndDigest;
 
 impl Build {
     /// From now on targets with a record that counts are judged by it. To be called before [`Build::collect`]. How many
@@ -31,11 +32,19 @@ impl Build {
     ///
     /// # Errors
     /// As [`Build::describe`].
-    pub fn judge_by_content(
+    pub fn judge_by_content(&mut self, disk: &dyn Disk, contents: &Contents) -> Result<usize, Error> {
+        self.judge_by_content_where(disk, contents, |build, output, _, row| {
+            is_of_last_run(row, build.log_entry(output))
+        })
+    }
+
+    /// The same, where `counts` says whether a target's record counts.
+    pub(crate) fn judge_by_content_where(
         &mut self,
         disk: &dyn Disk,
         contents: &Contents,
-    ) -> Result<usize, crate::error::Error> {
+        mut counts: impl FnMut(&Self, FileId, TargetId, &Row) -> bool,
+    ) -> Result<usize, Error> {
         let mut n_judged = 0;
         let mut judged = vec![false; self.graph.n_targets()];
         loop {
@@ -44,7 +53,7 @@ impl Build {
                 let is_new = self.described.get(target.index()) == Some(&true) && !judged[target.index()];
                 if is_new {
                     judged[target.index()] = true;
-                    n_judged += usize::from(self.judge_one(contents, target, &mut reach));
+                    n_judged += usize::from(self.judge_one(contents, target, &mut counts, &mut reach));
                 }
             }
             if reach.is_empty() {
@@ -57,13 +66,19 @@ impl Build {
         Ok(n_judged)
     }
 
-    fn judge_one(&mut self, contents: &Contents, target: TargetId, reach: &mut Vec<FileId>) -> bool {
+    fn judge_one(
+        &mut self,
+        contents: &Contents,
+        target: TargetId,
+        counts: &mut impl FnMut(&Self, FileId, TargetId, &Row) -> bool,
+        reach: &mut Vec<FileId>,
+    ) -> bool {
         let flags = self.graph.flags(target);
         let Some(&output) = self.graph.outputs(target).first() else { return false };
         let Some(row) = contents.target(self.graph.files.path(output)).filter(|_| !flags.phony) else {
             return false;
         };
-        if !counts(row, self.log_entry(output)) {
+        if !counts(self, output, target, row) {
             return false;
         }
         let [inputs, discovered, outputs] = contents.states_of(row);
@@ -168,6 +183,6 @@ impl Build {
 }
 
 /// Whether a record tells of the last time that a target was made.
-fn counts(row: &Row, log: Option<LogEntry>) -> bool {
+pub(crate) fn is_of_last_run(row: &Row, log: Option<LogEntry>) -> bool {
     log.is_none_or(|log| log == row.log)
 }

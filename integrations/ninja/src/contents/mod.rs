@@ -27,6 +27,7 @@ mod record;
 mod store;
 
 pub use judge::ContentCounts;
+pub(crate) use judge::{POLICY, is_of_last_run};
 pub use record::{Doubt, NewContents, Unrecorded};
 pub use store::Contents;
 
@@ -41,12 +42,12 @@ const VERSION: u64 = 1;
 /// How a file was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Pod, Zeroable)]
 #[repr(C)]
-struct State {
+pub(crate) struct State {
     meta: Meta,
     blake3: Digest,
     /// Zeros for a directory, which has none.
     sha256: [u8; 32],
-    path: FileId,
+    pub(crate) path: FileId,
     bits: u32,
 }
 
@@ -58,25 +59,25 @@ const RACY: u32 = 2;
 /// A target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-struct Row {
+pub(crate) struct Row {
     /// Ninja's entry for it; zeros where it had none.
-    log: LogEntry,
-    command_hash: u64,
+    pub(crate) log: LogEntry,
+    pub(crate) command_hash: u64,
     /// Where its rows begin.
     start: u64,
     /// Its first output.
     output: FileId,
     n_inputs: u32,
-    n_discovered: u32,
+    pub(crate) n_discovered: u32,
     n_outputs: u32,
 }
 
 /// What ninja's log says of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-struct LogEntry {
-    mtime: Mtime,
-    command_hash: u64,
+pub(crate) struct LogEntry {
+    pub(crate) mtime: Mtime,
+    pub(crate) command_hash: u64,
 }
 
 impl Build {
@@ -106,12 +107,17 @@ impl Build {
         inputs
     }
 
-    fn all_outputs(&self, target: TargetId) -> Vec<FileId> {
+    pub(crate) fn all_outputs(&self, target: TargetId) -> Vec<FileId> {
         let mut outputs = self.graph.outputs(target).to_vec();
         if let Some(entry) = self.dyndep_entry(target) {
             outputs.extend_from_slice(&entry.outputs);
         }
         outputs
+    }
+
+    /// Whether the target's command may leave outputs as they are.
+    pub(crate) fn may_keep_outputs(&self, target: TargetId) -> bool {
+        self.graph.flags(target).restat || self.dyndep_entry(target).is_some_and(|entry| entry.restat)
     }
 
     fn dyndep_entry(&self, target: TargetId) -> Option<&upcheck::DyndepEntry> {
@@ -121,7 +127,7 @@ impl Build {
         }
     }
 
-    fn log_entry(&self, output: FileId) -> Option<LogEntry> {
+    pub(crate) fn log_entry(&self, output: FileId) -> Option<LogEntry> {
         let record = self.history.record(output)?;
         Some(LogEntry { mtime: record.mtime, command_hash: record.command_hash })
     }

@@ -1,6 +1,6 @@
 //! The file that contents are kept in.
 
-use super::{PRESENT, RACY, Row, State, VERSION};
+use super::{LogEntry, PRESENT, RACY, Row, State, VERSION};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -112,13 +112,38 @@ impl Contents {
         self.targets.len()
     }
 
-    pub(super) fn target(&self, output: &[u8]) -> Option<&Row> {
+    /// Says what ninja's log says of a target now. Whether it is on record.
+    pub(crate) fn set_log(&mut self, output: &[u8], log: LogEntry) -> bool {
+        let Some(place) = self.place(output) else { return false };
+        self.targets.to_mut()[place].log = log;
+        true
+    }
+
+    /// Takes a target off the record. What was on record of it.
+    pub(crate) fn forget(&mut self, output: &[u8]) -> Option<Row> {
+        let place = self.place(output)?;
+        let row = self.targets.to_mut().remove(place);
+        self.index();
+        Some(row)
+    }
+
+    /// Puts a target back that was taken off.
+    pub(crate) fn put_back(&mut self, row: Row) {
+        self.targets.to_mut().push(row);
+        self.index();
+    }
+
+    pub(crate) fn target(&self, output: &[u8]) -> Option<&Row> {
+        self.targets.get(self.place(output)?)
+    }
+
+    fn place(&self, output: &[u8]) -> Option<usize> {
         let file = self.files.lookup(output)?;
-        self.targets.get((*self.target_of.get(file.index())? as usize).checked_sub(1)?)
+        (*self.target_of.get(file.index())? as usize).checked_sub(1)
     }
 
     /// The states of a target: of described inputs, of discovered ones, of outputs.
-    pub(super) fn states_of(&self, row: &Row) -> [impl Iterator<Item = &State> + Clone; 3] {
+    pub(crate) fn states_of(&self, row: &Row) -> [impl Iterator<Item = &State> + Clone; 3] {
         let mut start = usize::try_from(row.start).unwrap_or(usize::MAX);
         [row.n_inputs, row.n_discovered, row.n_outputs].map(|n| {
             let end = start.saturating_add(n as usize);
@@ -128,7 +153,7 @@ impl Contents {
         })
     }
 
-    pub(super) fn path(&self, file: FileId) -> &[u8] {
+    pub(crate) fn path(&self, file: FileId) -> &[u8] {
         self.files.path(file)
     }
 }
