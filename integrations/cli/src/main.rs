@@ -22,6 +22,10 @@ mod project;
 mod record;
 #[cfg(feature = "remote")]
 mod remote_args;
+#[cfg(feature = "remote")]
+mod remote_doctor;
+#[cfg(feature = "remote")]
+mod remote_show;
 mod run;
 mod text;
 mod verify_globs;
