@@ -22,6 +22,12 @@ mod progress;
 mod project;
 mod record;
 mod repair;
+#[cfg(feature = "remote")]
+mod remote_args;
+#[cfg(feature = "remote")]
+mod remote_doctor;
+#[cfg(feature = "remote")]
+mod remote_show;
 mod run;
 mod text;
 mod verify_globs;
