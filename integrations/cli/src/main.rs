@@ -20,6 +20,8 @@ mod ninja;
 mod plan;
 mod project;
 mod record;
+#[cfg(feature = "remote")]
+mod remote_args;
 mod run;
 mod text;
 mod verify_globs;
