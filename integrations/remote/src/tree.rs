@@ -70,17 +70,17 @@ fn directory(nodes: &BTreeMap<String, Node>, tree: &mut Tree) -> Digest {
         match node {
             Node::File(leaf) => message.files.push(FileNode {
                 name: name.clone(),
-                digest: Some(leaf.digest.into()),
+                digest: Some(leaf.digest.to_message()),
                 is_executable: leaf.is_executable,
                 ..FileNode::default()
             }),
             Node::Directory(below) => {
                 let digest = directory(below, tree);
-                message.directories.push(DirectoryNode { name: name.clone(), digest: Some(digest.into()) });
+                message.directories.push(DirectoryNode { name: name.clone(), digest: Some(digest.to_message()) });
             }
         }
     }
-    let (bytes, digest) = encode(&message);
+    let (digest, bytes) = encode(&message);
     tree.directories.push((digest, bytes));
     digest
 }
