@@ -29,7 +29,7 @@ use crate::manifest::leading_number;
 use upcheck::Record;
 
 /// Ninja reads the log through a buffer of this size and loses longer lines.
-const BUFFER: usize = 256 << 10;
+pub(crate) const BUFFER: usize = 256 << 10;
 
 /// The version in a log's first line; `None` for an empty file.
 #[must_use]

@@ -25,9 +25,9 @@ use crate::version::NinjaVersion;
 use rapidhash::{RapidHashMap, RapidHashSet};
 use std::ops::Range;
 
-const HEADER: &[u8] = b"# ninjadeps\n";
-const LARGEST_RECORD: usize = (1 << 19) - 1;
-const IS_DEPS: u32 = 1 << 31;
+pub(crate) const HEADER: &[u8] = b"# ninjadeps\n";
+pub(crate) const LARGEST_RECORD: usize = (1 << 19) - 1;
+pub(crate) const IS_DEPS: u32 = 1 << 31;
 
 /// A deps log, read but not yet matched with a graph.
 #[derive(Debug, Default)]

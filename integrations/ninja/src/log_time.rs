@@ -19,6 +19,18 @@ pub(crate) fn mtime(logged: i64) -> Mtime {
     mtime_on(Style::HERE, logged)
 }
 
+/// How a log of this platform has a time. On Windows it is rounded down to the unit there, so that it is never too new.
+pub(crate) fn logged(mtime: Mtime) -> i64 {
+    logged_on(Style::HERE, mtime)
+}
+
+fn logged_on(platform: Style, mtime: Mtime) -> i64 {
+    match platform {
+        Style::Unix => mtime,
+        Style::Windows => mtime.div_euclid(100).saturating_sub(BETWEEN),
+    }
+}
+
 fn mtime_on(platform: Style, logged: i64) -> Mtime {
     match platform {
         Style::Unix => logged,
@@ -42,6 +54,16 @@ mod tests {
         assert_eq!(windows(-9_782_968_000_000_001), -100);
         assert_eq!(windows(i64::MAX), i64::MAX);
         assert_eq!(windows(i64::MIN), i64::MIN);
+    }
+
+    #[test]
+    fn what_is_written_is_what_was_read() {
+        for time in [0, 1, -1, 6_340_283_067_890_123, -9_782_968_000_000_001] {
+            assert_eq!(logged_on(Style::Windows, mtime_on(Style::Windows, time)), time);
+            assert_eq!(logged_on(Style::Unix, mtime_on(Style::Unix, time)), time);
+        }
+        assert_eq!(logged_on(Style::Windows, 978_296_800_000_000_199), 1);
+        assert_eq!(logged_on(Style::Windows, -1), -9_782_968_000_000_001);
     }
 
     #[test]
