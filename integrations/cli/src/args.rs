@@ -2,6 +2,10 @@
 
 use crate::cmake::Cmake;
 use crate::exit::Status;
+#[cfg(feature = "remote")]
+use crate::remote::{KeyArgs, PublishArgs};
+#[cfg(feature = "remote")]
+use crate::remote_args::RemoteArgs;
 use crate::run::Trouble;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
@@ -15,6 +19,7 @@ const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
        upcheck affected [OPTIONS] <FILE>...
        upcheck run [OPTIONS] [TARGET]... -- <COMMAND>...
        upcheck record [OPTIONS] [TARGET]...
+       upcheck publish [OPTIONS] [TARGET]...
        upcheck doctor [OPTIONS] [DIR] [-- CMD...]
        upcheck bench-fs [OPTIONS] [DIR]";
 
@@ -27,6 +32,9 @@ const RUN_EXIT_STATUS: &str =
 run, 127 there is no such command, 128 and more it died of a signal.";
 
 const RECORD_EXIT_STATUS: &str = "Exit status: 0 all is on record, 1 something was not recorded, 2 trouble.";
+
+#[cfg(feature = "remote")]
+const PUBLISH_EXIT_STATUS: &str = "Exit status: 0 what can be published is there, 2 trouble.";
 
 const DOCTOR_EXIT_STATUS: &str = "Exit status: 0 nothing to worry about, 1 warnings, 2 trouble.";
 
@@ -313,6 +321,10 @@ pub(crate) enum Command {
     /// Record that targets are up to date now; for ninja, what their files hold
     #[command(after_help = RECORD_EXIT_STATUS)]
     Record(RecordArgs),
+    /// Put what ninja has made into a shared cache
+    #[cfg(feature = "remote")]
+    #[command(after_help = PUBLISH_EXIT_STATUS)]
+    Publish(PublishArgs),
     /// Touch a file if globs have another result than a script of CMake says: for `Upcheck.cmake`
     #[command(hide = true)]
     VerifyGlobs(VerifyGlobsArgs),
@@ -429,6 +441,13 @@ pub(crate) struct CheckArgs {
     /// The command that makes the target, for one that is described by options
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+    /// Where to ask what is there of stale targets
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
 }
 
 impl CheckArgs {

@@ -93,8 +93,15 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         plan::explain(common, platform, &build.graph().files, &snapshot)?;
         return Ok(exit);
     }
+    #[cfg(feature = "remote")]
+    let remote = crate::remote::ask(common, args, &mut build, &disk, &report)?;
     let summary = build.summary(&snapshot, &report);
-    let rules = Ninja { contents: Some(ContentCounts { targets: n_judged, ..counts }), ..Ninja::of(&build) };
+    let rules = Ninja {
+        contents: Some(ContentCounts { targets: n_judged, ..counts }),
+        #[cfg(feature = "remote")]
+        remote,
+        ..Ninja::of(&build)
+    };
     print_answer(common, &answer(common, args, &build, (report, &summary), rules))?;
     Ok(exit)
 }

@@ -21,6 +21,8 @@ mod plan;
 mod project;
 mod record;
 #[cfg(feature = "remote")]
+mod remote;
+#[cfg(feature = "remote")]
 mod remote_args;
 mod run;
 mod text;

@@ -14,6 +14,8 @@ use crate::json;
 use crate::ninja;
 use crate::project;
 use crate::record;
+#[cfg(feature = "remote")]
+use crate::remote;
 use crate::text;
 use crate::verify_globs;
 use crate::why;
@@ -77,6 +79,8 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Check(args)) => &args.command,
         Some(Command::Why(args)) => &args.command,
         Some(Command::Record(args)) => &args.command,
+        #[cfg(feature = "remote")]
+        Some(Command::Publish(_)) => &Vec::new(),
         Some(
             Command::Affected(_)
             | Command::Run(_)
@@ -110,9 +114,13 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     if common.policy.is_some() && !common.is_project() {
         return refused(common, "--policy is not for ninja, which has its own rules");
     }
-    if let (Some(Command::Why(_) | Command::Doctor(_) | Command::BenchFs(_)), Format::Names) =
-        (&args.command, common.format)
-    {
+    let has_names = match &args.command {
+        #[cfg(feature = "remote")]
+        Some(Command::Publish(_)) => false,
+        Some(Command::Why(_) | Command::Doctor(_) | Command::BenchFs(_)) => false,
+        _ => true,
+    };
+    if !has_names && common.format == Format::Names {
         return Err(Trouble("--format names is for check and affected".into()));
     }
     let exit = match &args.command {
@@ -123,6 +131,10 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Affected(args)) => affected::affected(common, args),
         Some(Command::Record(args)) if common.is_project() => record::record(common, args),
         Some(Command::Record(args)) => contents::record(common, args),
+        #[cfg(feature = "remote")]
+        Some(Command::Publish(_)) if common.is_project() => Err(Trouble("publish is for ninja builds".into())),
+        #[cfg(feature = "remote")]
+        Some(Command::Publish(args)) => remote::publish(common, args),
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
         Some(Command::BenchFs(args)) => bench_fs::bench_fs(common, args),
         Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
@@ -136,6 +148,10 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
 }
 
 pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
+    #[cfg(feature = "remote")]
+    if common.is_project() {
+        remote::refuse_project(args)?;
+    }
     match (common.is_project(), args.content) {
         (true, true) => Err(Trouble(
             "--content is about ninja; elsewhere --policy says when a file counts as changed".into(),
@@ -154,6 +170,8 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Why(_)) => (why::SCHEMA, false),
         Some(Command::Affected(affected_args)) => (affected::SCHEMA, affected_args.quiet),
         Some(Command::Run(_) | Command::Record(_) | Command::VerifyGlobs(_)) => (json::SCHEMA, true),
+        #[cfg(feature = "remote")]
+        Some(Command::Publish(_)) => (remote::SCHEMA, false),
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
         Some(Command::BenchFs(_)) => (bench_fs::SCHEMA, false),
     };

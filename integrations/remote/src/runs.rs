@@ -89,6 +89,8 @@ fn lengths(log: &[u8]) -> HashMap<Vec<u8>, Mtime> {
             continue;
         };
         match (number(start), number(end)) {
+            // From no time to no time: that was not run, but written by somebody who mends logs.
+            (Some(0), Some(0)) => drop(lengths.remove(output)),
             (Some(start), Some(end)) if end >= start && end - start < Mtime::MAX / (4 * MILLISECOND) => {
                 lengths.insert(output.to_vec(), (end - start) * MILLISECOND);
             }
@@ -105,7 +107,8 @@ mod tests {
     #[test]
     fn the_last_line_about_an_output_counts_and_what_makes_no_sense_tells_nothing() {
         let log = b"# ninja log v7\n1\t5\t9\ta\tff\n2\t3\t9\ta\tff\n7\t1\t9\tb\tff\nx\t1\t9\tc\tff\n1\t2\n\
-                    0\t9223372036854775807\t9\td\tff\n1\t2\t3\te\tff\n-1\t\t3\te\tff\n";
+                    0\t9223372036854775807\t9\td\tff\n1\t2\t3\te\tff\n-1\t\t3\te\tff\n\
+                    4\t8\t3\tf\tff\n0\t0\t3\tf\tff\n";
         assert_eq!(lengths(log), HashMap::from([(b"a".to_vec(), MILLISECOND)]));
     }
 }
