@@ -51,7 +51,8 @@ impl RemoteArgs {
 
     /// How it is asked.
     pub(crate) fn options(&self) -> Result<Options, Trouble> {
-        let headers = self.remote_header.iter().map(|text| Header::from_variable(text)).collect::<Result<_, _>>()?;
+        let headers =
+            self.remote_header.iter().map(|text| Header::from_variable(text)).collect::<Result<_, _>>()?;
         let usual = Options::default();
         Ok(Options {
             ca: self.remote_ca.clone(),

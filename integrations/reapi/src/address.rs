@@ -31,7 +31,7 @@ pub enum Place {
 }
 
 /// Who asks.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Login {
     pub(crate) user: String,
     pub(crate) password: Secret,
@@ -72,6 +72,14 @@ impl Address {
         match &self.place {
             Place::Tcp { host, .. } => Some(host),
             Place::Unix(_) => None,
+        }
+    }
+
+    /// The host and the port, as a credential helper is told them.
+    pub(crate) fn authority(&self) -> String {
+        match &self.place {
+            Place::Tcp { host, port, .. } => format!("{}:{port}", Bracketed(host)),
+            Place::Unix(_) => "localhost".into(),
         }
     }
 

@@ -9,12 +9,19 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod batch;
 mod client;
+mod credentials;
 mod digest;
 mod error;
+mod fault;
+mod link;
 pub mod messages;
 mod options;
+mod pool;
+mod progress;
 mod secret;
+mod worker;
 
 pub use address::{Address, AddressError, Place};
 pub use client::{Blob, Capabilities, Client};
