@@ -36,7 +36,7 @@ pub struct Settings {
 }
 
 /// The version of the scheme: what has another one has other keys.
-const SCHEME: &str = "upcheck/key-v1";
+pub(crate) const SCHEME: &str = "upcheck/key-v1";
 
 /// Which of a target's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@ mod publish;
 mod result;
 mod root;
 mod runs;
+mod snapshot;
 mod state;
 mod tree;
 
@@ -25,6 +26,7 @@ pub use key::Settings;
 pub use lookup::{Answer, Found, Hit};
 pub use publish::{Published, Skip};
 pub use root::Root;
+pub use snapshot::{PullError, Pushed, Snapshot, Through};
 pub use state::{Discovered, Input, TargetState};
 
 use files::Files;
@@ -87,4 +89,21 @@ pub fn publish(
     let runs = Runs::read(place.build, place.disk);
     let keys = Keys::new(place.build, place.root, place.settings);
     Publish { keys, files: &mut files, cache, runs, is_dry }.run(fresh, progress)
+}
+
+/// Puts fresh targets into a cache, as [`publish`] does, and the results of all of them that are there then under one name.
+///
+/// # Errors
+/// As [`publish`].
+pub fn push_snapshot(
+    place: &Place<'_>,
+    fresh: &[TargetId],
+    name: &str,
+    cache: &dyn Cache,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Published, Pushed), Error> {
+    let mut published = publish(place, fresh, cache, false, progress)?;
+    let entries = std::mem::take(&mut published.entries);
+    let pushed = snapshot::push(name, place.settings, entries, cache, progress)?;
+    Ok((published, pushed))
 }

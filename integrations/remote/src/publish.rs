@@ -8,6 +8,7 @@ use crate::lookup::{MOST_LISTS, lists};
 use crate::result::{Output, outputs_of, result_of};
 use crate::root::to_path;
 use crate::runs::{Run, Runs};
+use crate::snapshot::Entry;
 use crate::state::{Discovered, Input, TargetState};
 use crate::tree::{Inputs, Leaf};
 use std::collections::{HashMap, HashSet};
@@ -27,6 +28,8 @@ pub struct Published {
     pub skipped: Vec<(TargetId, Skip)>,
     /// How many blobs were sent, and how many bytes.
     pub blobs: (usize, u64),
+    /// What the cache has of all of these targets now.
+    pub(crate) entries: Vec<Entry>,
 }
 
 /// Why a target is not published.
@@ -107,8 +110,9 @@ impl Publish<'_, '_> {
         let known = self.known(&candidates)?;
         let mut new = Vec::new();
         for candidate in candidates {
-            if known.full.contains(&candidate.full.action.0) {
+            if let Some(entry) = known.full.get(&candidate.full.action.0) {
                 published.present.push(candidate.target);
+                published.entries.push(entry.clone());
                 new.push((candidate, None));
                 continue;
             }
@@ -141,8 +145,9 @@ impl Publish<'_, '_> {
                 let result = result_of(outputs, Some(&candidate.state));
                 self.cache.put_action_result(candidate.full.action.0, &result)?;
                 published.uploaded.push(candidate.target);
+                published.entries.extend(Entry::of_outputs(candidate.full.action.0, outputs));
             }
-            self.put_list(candidate, &known)?;
+            published.entries.extend(self.put_list(candidate, &known)?);
         }
         Ok(published)
     }
@@ -228,7 +233,7 @@ impl Publish<'_, '_> {
             let action = candidate.full.action.0;
             if let Some(found) = results.get(&action).and_then(|result| outputs_of(&candidate.prepared, result)) {
                 outputs.extend(found.iter().map(|output| (output.leaf.digest, action)));
-                known.full.insert(action);
+                known.full.extend(Entry::of_outputs(action, &found).map(|entry| (action, entry)));
             }
             if let Some((action, result)) = declared(candidate).and_then(|action| Some((action, results.get(&action)?))) {
                 known.lists.insert(action, lists(result));
@@ -314,13 +319,13 @@ impl Publish<'_, '_> {
         outputs.chain(messages.into_iter().map(|(digest, bytes)| Blob::Bytes { digest, bytes })).collect()
     }
 
-    /// Puts the list of what a command has discovered before those that others have put there.
-    fn put_list(&self, candidate: &Candidate, known: &Known) -> Result<(), Error> {
-        let Some((key, (list, _))) = candidate.declared.as_ref().filter(|_| known.lacks(candidate)) else {
-            return Ok(());
-        };
-        let others = known.lists.get(&key.action.0).into_iter().flatten();
-        let all = [list].into_iter().chain(others).take(MOST_LISTS);
+    /// Puts the list of what a command has discovered before those that others have put there. What is there then.
+    fn put_list(&self, candidate: &Candidate, known: &Known) -> Result<Option<Entry>, Error> {
+        let Some((key, (list, _))) = &candidate.declared else { return Ok(None) };
+        let action = key.action.0;
+        let others = known.lists.get(&action).into_iter().flatten();
+        let lacks = known.lacks(candidate);
+        let all = [list].into_iter().filter(|_| lacks).chain(others).take(MOST_LISTS);
         let name = |(at, digest): (usize, &Digest)| OutputFile {
             path: format!("discovered/{at}"),
             digest: Some(digest.to_message()),
@@ -328,7 +333,10 @@ impl Publish<'_, '_> {
         };
         let output_files = all.enumerate().map(name).collect();
         let result = ActionResult { output_files, ..result_of(&[], None) };
-        self.cache.put_action_result(key.action.0, &result)
+        if lacks {
+            self.cache.put_action_result(action, &result)?;
+        }
+        Ok(Entry::of(action, &result))
     }
 }
 
@@ -336,7 +344,7 @@ impl Publish<'_, '_> {
 #[derive(Default)]
 struct Known {
     /// Actions whose results are there, with all their outputs.
-    full: HashSet<Digest>,
+    full: HashMap<Digest, Entry>,
     /// The lists under declared keys.
     lists: HashMap<Digest, Vec<Digest>>,
 }
