@@ -13,6 +13,8 @@ mod levels;
 mod lookup;
 mod programs;
 mod publish;
+#[cfg(unix)]
+mod restore;
 mod result;
 mod root;
 mod runs;
@@ -24,6 +26,8 @@ pub use doubt::Doubt;
 pub use key::Settings;
 pub use lookup::{Answer, Found, Hit};
 pub use publish::{Published, Skip};
+#[cfg(unix)]
+pub use restore::{Left, Refusal, Restored, restore};
 pub use root::Root;
 pub use state::{Discovered, Input, TargetState};
 
