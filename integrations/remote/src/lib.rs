@@ -15,6 +15,7 @@ mod programs;
 mod publish;
 #[cfg(unix)]
 mod restore;
+mod restored;
 mod result;
 mod root;
 mod runs;
@@ -27,7 +28,8 @@ pub use key::Settings;
 pub use lookup::{Answer, Found, Hit};
 pub use publish::{Published, Skip};
 #[cfg(unix)]
-pub use restore::{Left, Refusal, Restored, restore};
+pub use restore::{Refusal, restore};
+pub use restored::{Left, Restored};
 pub use root::Root;
 pub use state::{Discovered, Input, TargetState};
 

@@ -37,7 +37,7 @@ impl Folder {
     pub(crate) fn stage(&self, name: &[u8], is_executable: bool) -> io::Result<(Staged, File)> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut parts: Vec<&[u8]> = name.split(|&byte| byte == b'/').collect();
-        let is_plain = |part: &&[u8]| !matches!(**part, b"" | b"." | b"..") && !part.contains(&0);
+        let is_plain = |part: &&[u8]| !matches!(*part, b"" | b"." | b"..") && !part.contains(&0);
         let last = parts.pop().filter(is_plain).ok_or(io::ErrorKind::InvalidInput)?;
         if !parts.iter().all(is_plain) {
             return Err(io::ErrorKind::InvalidInput.into());
