@@ -3,7 +3,7 @@
 use crate::cmake::Cmake;
 use crate::exit::Status;
 #[cfg(feature = "remote")]
-use crate::remote::{KeyArgs, PublishArgs};
+use crate::remote::{KeyArgs, PublishArgs, RestoreArgs};
 #[cfg(feature = "remote")]
 use crate::remote_args::RemoteArgs;
 use crate::run::Trouble;
@@ -20,6 +20,7 @@ const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
        upcheck run [OPTIONS] [TARGET]... -- <COMMAND>...
        upcheck record [OPTIONS] [TARGET]...
        upcheck publish [OPTIONS] [TARGET]...
+       upcheck restore [OPTIONS] [TARGET]...
        upcheck doctor [OPTIONS] [DIR] [-- CMD...]
        upcheck bench-fs [OPTIONS] [DIR]";
 
@@ -32,6 +33,9 @@ const RUN_EXIT_STATUS: &str =
 run, 127 there is no such command, 128 and more it died of a signal.";
 
 const RECORD_EXIT_STATUS: &str = "Exit status: 0 all is on record, 1 something was not recorded, 2 trouble.";
+
+#[cfg(feature = "remote")]
+const RESTORE_EXIT_STATUS: &str = "Exit status: 0 everything is fresh now, 1 something is stale, 2 trouble.";
 
 #[cfg(feature = "remote")]
 const PUBLISH_EXIT_STATUS: &str = "Exit status: 0 what can be published is there, 2 trouble.";
@@ -325,6 +329,10 @@ pub(crate) enum Command {
     #[cfg(feature = "remote")]
     #[command(after_help = PUBLISH_EXIT_STATUS)]
     Publish(PublishArgs),
+    /// Take what is stale from a shared cache, so that ninja finds nothing to do
+    #[cfg(feature = "remote")]
+    #[command(after_help = RESTORE_EXIT_STATUS)]
+    Restore(RestoreArgs),
     /// Touch a file if globs have another result than a script of CMake says: for `Upcheck.cmake`
     #[command(hide = true)]
     VerifyGlobs(VerifyGlobsArgs),

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Why(args)) => &args.command,
         Some(Command::Record(args)) => &args.command,
         #[cfg(feature = "remote")]
-        Some(Command::Publish(_)) => &Vec::new(),
+        Some(Command::Publish(_) | Command::Restore(_)) => &Vec::new(),
         Some(
             Command::Affected(_)
             | Command::Run(_)
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     }
     let has_names = match &args.command {
         #[cfg(feature = "remote")]
-        Some(Command::Publish(_)) => false,
+        Some(Command::Publish(_) | Command::Restore(_)) => false,
         Some(Command::Why(_) | Command::Doctor(_) | Command::BenchFs(_)) => false,
         _ => true,
     };
@@ -132,7 +132,11 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Record(args)) if common.is_project() => record::record(common, args),
         Some(Command::Record(args)) => contents::record(common, args),
         #[cfg(feature = "remote")]
-        Some(Command::Publish(_)) if common.is_project() => Err(Trouble("publish is for ninja builds".into())),
+        Some(Command::Publish(_) | Command::Restore(_)) if common.is_project() => {
+            Err(Trouble("publish and restore are for ninja builds".into()))
+        }
+        #[cfg(feature = "remote")]
+        Some(Command::Restore(args)) => remote::restore(common, args),
         #[cfg(feature = "remote")]
         Some(Command::Publish(args)) => remote::publish(common, args),
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
@@ -171,7 +175,9 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Affected(affected_args)) => (affected::SCHEMA, affected_args.quiet),
         Some(Command::Run(_) | Command::Record(_) | Command::VerifyGlobs(_)) => (json::SCHEMA, true),
         #[cfg(feature = "remote")]
-        Some(Command::Publish(_)) => (remote::SCHEMA, false),
+        Some(Command::Publish(_)) => (remote::PUBLISH_SCHEMA, false),
+        #[cfg(feature = "remote")]
+        Some(Command::Restore(_)) => (remote::RESTORE_SCHEMA, false),
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
         Some(Command::BenchFs(_)) => (bench_fs::SCHEMA, false),
     };

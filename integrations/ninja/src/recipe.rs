@@ -3,8 +3,9 @@
 use crate::build::Build;
 use crate::error::Error;
 use crate::scope::Symbol;
-use crate::source::SourceKind;
+use crate::source::{Source, SourceKind, Stamp};
 use std::collections::HashSet;
+use upcheck::collect::Disk;
 use upcheck::{FileId, TargetId};
 
 /// How a target is made.
@@ -92,6 +93,14 @@ impl Build {
     #[must_use]
     pub fn deps_log_path(&self) -> &[u8] {
         self.source_path(SourceKind::DepsLog).unwrap_or(b".ninja_deps")
+    }
+
+    /// Whether both logs look as they did when they were read. Cost: two stats.
+    #[must_use]
+    pub fn has_logs_as_read(&self, disk: &dyn Disk) -> bool {
+        let is_log = |source: &&Source| matches!(source.kind, SourceKind::BuildLog | SourceKind::DepsLog);
+        let mut logs = self.sources.iter().filter(is_log);
+        logs.all(|log| Stamp::from_stat(disk.stat(&log.path)) == Some(log.stamp))
     }
 
     fn source_path(&self, kind: SourceKind) -> Option<&[u8]> {

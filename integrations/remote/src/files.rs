@@ -8,10 +8,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use upcheck::collect::Disk;
 use upcheck::{Meta, Stat, is_racy, os_message};
 use upcheck_ninja::contents::Contents;
 use upcheck_reapi::Digest;
+
+/// No clock of a file system ticks less often.
+const LONGEST_TICK: Duration = Duration::from_millis(2_500);
 
 /// What a file held, and how it looked then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,11 +93,15 @@ impl<'a> Files<'a> {
             || self.read(path, false).is_ok_and(|now| now.digest == held.digest && now.meta == held.meta)
     }
 
-    /// The newest time of the status of those among these files whose stamps prove nothing yet.
-    pub(crate) fn forget_racy(&mut self) -> usize {
-        let before = self.known.len();
-        self.known.retain(|_, held| !held.as_ref().is_ok_and(|held| held.is_racy));
-        before - self.known.len()
+    /// Waits until the stamps of all files that were looked at prove something: some milliseconds after the newest one,
+    /// two seconds where stamps are coarse. Files with stamps that are far ahead are not waited for.
+    pub(crate) fn settle(&self) {
+        let began = Instant::now();
+        let racy: Vec<Meta> = self.known.values().flatten().filter(|held| held.is_racy).map(|held| held.meta).collect();
+        let is_open = |meta: &Meta| is_racy(*meta, Meta::mtime_at(self.disk.now()));
+        while racy.iter().any(is_open) && began.elapsed() < LONGEST_TICK {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     fn read(&self, path: &[u8], may_know: bool) -> Result<Held, Doubt> {

@@ -13,6 +13,9 @@ mod levels;
 mod lookup;
 mod programs;
 mod publish;
+#[cfg(unix)]
+mod restore;
+mod restored;
 mod result;
 mod root;
 mod runs;
@@ -25,6 +28,9 @@ pub use doubt::Doubt;
 pub use key::Settings;
 pub use lookup::{Answer, Found, Hit};
 pub use publish::{Published, Skip};
+#[cfg(unix)]
+pub use restore::{Refusal, restore};
+pub use restored::{Left, Restored};
 pub use root::Root;
 pub use snapshot::{PullError, Pushed, Snapshot, Through};
 pub use state::{Discovered, Input, TargetState};
