@@ -3,7 +3,7 @@
 use crate::cmake::Cmake;
 use crate::exit::Status;
 #[cfg(feature = "remote")]
-use crate::remote::{KeyArgs, PublishArgs, RestoreArgs};
+use crate::remote::{KeyArgs, PublishArgs, RestoreArgs, SnapshotCommand};
 #[cfg(feature = "remote")]
 use crate::remote_args::RemoteArgs;
 use crate::run::Trouble;
@@ -333,6 +333,10 @@ pub(crate) enum Command {
     #[cfg(feature = "remote")]
     #[command(after_help = RESTORE_EXIT_STATUS)]
     Restore(RestoreArgs),
+    /// Put the results of a whole build under one name, or ask by them
+    #[cfg(feature = "remote")]
+    #[command(subcommand)]
+    Snapshot(SnapshotCommand),
     /// Touch a file if globs have another result than a script of CMake says: for `Upcheck.cmake`
     #[command(hide = true)]
     VerifyGlobs(VerifyGlobsArgs),
@@ -453,6 +457,10 @@ pub(crate) struct CheckArgs {
     #[cfg(feature = "remote")]
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
+    /// Which snapshot to ask for, so that not each target is asked for itself
+    #[cfg(feature = "remote")]
+    #[arg(skip)]
+    pub(crate) snapshot: Option<String>,
     #[cfg(feature = "remote")]
     #[command(flatten)]
     pub(crate) keys: KeyArgs,

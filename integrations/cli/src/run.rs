@@ -15,7 +15,7 @@ use crate::ninja;
 use crate::project;
 use crate::record;
 #[cfg(feature = "remote")]
-use crate::remote;
+use crate::remote::{self, SnapshotCommand};
 use crate::text;
 use crate::verify_globs;
 use crate::why;
@@ -67,6 +67,10 @@ impl From<upcheck_graph::Error> for Trouble {
 /// Runs the command that was asked for.
 pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     let is_run = matches!(args.command, Some(Command::Run(_)));
+    #[cfg(feature = "remote")]
+    if let Some(Command::Snapshot(SnapshotCommand::Pull(pull))) = &mut args.command {
+        pull.check.snapshot = Some(pull.tag.clone());
+    }
     let asked = if let Some(Command::Check(asked)) = &args.command { asked } else { &args.check };
     // What was kept may spare the very looking that is to be explained.
     args.common.no_image |= asked.explain_plan.is_some();
@@ -81,6 +85,8 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Record(args)) => &args.command,
         #[cfg(feature = "remote")]
         Some(Command::Publish(_) | Command::Restore(_)) => &Vec::new(),
+        #[cfg(feature = "remote")]
+        Some(Command::Snapshot(_)) => &Vec::new(),
         Some(
             Command::Affected(_)
             | Command::Run(_)
@@ -116,7 +122,9 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     }
     let has_names = match &args.command {
         #[cfg(feature = "remote")]
-        Some(Command::Publish(_) | Command::Restore(_)) => false,
+        Some(Command::Publish(_) | Command::Restore(_) | Command::Snapshot(SnapshotCommand::Push(_))) => {
+            false
+        }
         Some(Command::Why(_) | Command::Doctor(_) | Command::BenchFs(_)) => false,
         _ => true,
     };
@@ -132,13 +140,19 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Record(args)) if common.is_project() => record::record(common, args),
         Some(Command::Record(args)) => contents::record(common, args),
         #[cfg(feature = "remote")]
-        Some(Command::Publish(_) | Command::Restore(_)) if common.is_project() => {
+        Some(Command::Publish(_) | Command::Restore(_) | Command::Snapshot(_)) if common.is_project() => {
             Err(Trouble("publish and restore are for ninja builds".into()))
         }
         #[cfg(feature = "remote")]
         Some(Command::Restore(args)) => remote::restore(common, args),
         #[cfg(feature = "remote")]
-        Some(Command::Publish(args)) => remote::publish(common, args),
+        Some(Command::Publish(args)) => remote::publish(common, args, None),
+        #[cfg(feature = "remote")]
+        Some(Command::Snapshot(SnapshotCommand::Push(args))) => {
+            remote::publish(common, &args.publish, Some(&args.tag))
+        }
+        #[cfg(feature = "remote")]
+        Some(Command::Snapshot(SnapshotCommand::Pull(args))) => check(common, &args.check),
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
         Some(Command::BenchFs(args)) => bench_fs::bench_fs(common, args),
         Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
@@ -175,7 +189,11 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Affected(affected_args)) => (affected::SCHEMA, affected_args.quiet),
         Some(Command::Run(_) | Command::Record(_) | Command::VerifyGlobs(_)) => (json::SCHEMA, true),
         #[cfg(feature = "remote")]
-        Some(Command::Publish(_)) => (remote::PUBLISH_SCHEMA, false),
+        Some(Command::Publish(_) | Command::Snapshot(SnapshotCommand::Push(_))) => {
+            (remote::PUBLISH_SCHEMA, false)
+        }
+        #[cfg(feature = "remote")]
+        Some(Command::Snapshot(SnapshotCommand::Pull(args))) => (json::SCHEMA, args.check.quiet),
         #[cfg(feature = "remote")]
         Some(Command::Restore(_)) => (remote::RESTORE_SCHEMA, false),
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),

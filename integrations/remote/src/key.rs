@@ -204,7 +204,9 @@ impl<'a> Keys<'a> {
             let places = directories.filter(|directory| directory.is_absolute());
             let mut candidates = places.map(|directory| directory.join(&word));
             candidates
-                .find_map(|place| files.held(upcheck::os_path::bytes(&place)).ok().filter(|held| held.is_executable))
+                .find_map(|place| {
+                    files.held(upcheck::os_path::bytes(&place)).ok().filter(|held| held.is_executable)
+                })
                 .ok_or_else(missing)?
         };
         Ok(Property { name, value: held.digest.to_string() })

@@ -155,13 +155,9 @@ impl<'a, 'b> Lookup<'a, 'b> {
                 continue;
             }
             match self.keys.prepare(target, self.files) {
-                Ok(prepared) => questions.push(Question {
-                    target,
-                    prepared,
-                    declared: None,
-                    known: None,
-                    stop: None,
-                }),
+                Ok(prepared) => {
+                    questions.push(Question { target, prepared, declared: None, known: None, stop: None })
+                }
                 Err(doubt) => self.answer(target, Answer::NotCached(Some(doubt))),
             }
         }
@@ -189,9 +185,8 @@ impl<'a, 'b> Lookup<'a, 'b> {
             paths.extend(recipe.inputs.iter().chain(discovered).copied());
         }
         let path = |file: FileId| graph.files.path(file).to_vec();
-        let is_read = |path: &Vec<u8>| {
-            root.name_in_tree(path).is_ok_and(|name| !self.made.contains_key(&name))
-        };
+        let is_read =
+            |path: &Vec<u8>| root.name_in_tree(path).is_ok_and(|name| !self.made.contains_key(&name));
         let paths: Vec<_> = paths.into_iter().map(path).filter(is_read).collect();
         self.files.look(paths);
     }
@@ -404,7 +399,10 @@ impl<'a, 'b> Lookup<'a, 'b> {
         let Guess { action, discovered, read, mut after } = guess;
         after.sort_unstable();
         after.dedup();
-        self.answer(question.target, Answer::Cached(Box::new(Hit { action, outputs, discovered, read, after })));
+        self.answer(
+            question.target,
+            Answer::Cached(Box::new(Hit { action, outputs, discovered, read, after })),
+        );
         true
     }
 
@@ -417,9 +415,8 @@ impl<'a, 'b> Lookup<'a, 'b> {
 
     /// Behind trouble is trouble.
     fn answer_behind(&mut self, target: TargetId, other: TargetId) {
-        let is_trouble = |(found, answer): &(TargetId, Answer)| {
-            *found == other && matches!(answer, Answer::Trouble)
-        };
+        let is_trouble =
+            |(found, answer): &(TargetId, Answer)| *found == other && matches!(answer, Answer::Trouble);
         let answer = match self.found.answers.iter().any(is_trouble) {
             true => Answer::Trouble,
             false => Answer::Unknown(other),
@@ -473,6 +470,7 @@ impl<'a, 'b> Lookup<'a, 'b> {
 
 /// The lists of discovered inputs that are kept under a declared key, the newest first.
 pub(crate) fn lists(result: &ActionResult) -> Vec<Digest> {
-    let digests = result.output_files.iter().filter_map(|file| Digest::from_message(file.digest.as_ref()?).ok());
+    let digests =
+        result.output_files.iter().filter_map(|file| Digest::from_message(file.digest.as_ref()?).ok());
     digests.filter(|digest| digest.size <= LONGEST_LIST).take(MOST_LISTS).collect()
 }

@@ -18,13 +18,11 @@ enum Token {
 }
 
 /// Words of a shell that run no program.
-const BUILTIN: [&[u8]; 9] =
-    [b":", b"[", b"cd", b"echo", b"export", b"false", b"printf", b"test", b"true"];
+const BUILTIN: [&[u8]; 9] = [b":", b"[", b"cd", b"echo", b"export", b"false", b"printf", b"test", b"true"];
 
 /// Programs that run the one that their arguments name.
-const RUNNERS: [&[u8]; 10] = [
-    b"ccache", b"command", b"distcc", b"env", b"exec", b"icecc", b"nice", b"nohup", b"sccache", b"time",
-];
+const RUNNERS: [&[u8]; 10] =
+    [b"ccache", b"command", b"distcc", b"env", b"exec", b"icecc", b"nice", b"nohup", b"sccache", b"time"];
 
 /// Words of a shell after which anything may follow, or that mean something else than their names.
 const BEYOND: [&[u8]; 17] = [
@@ -104,7 +102,9 @@ fn tokens(command: &[u8]) -> Result<Vec<Token>, Doubt> {
             }
             b'\'' => {
                 let rest = command.get(at + 1..).unwrap_or_default();
-                let Some(length) = rest.iter().position(|&byte| byte == b'\'') else { return Err(beyond(at)) };
+                let Some(length) = rest.iter().position(|&byte| byte == b'\'') else {
+                    return Err(beyond(at));
+                };
                 word.get_or_insert_default().extend_from_slice(&rest[..length]);
                 at += length + 1;
             }
@@ -178,8 +178,21 @@ mod tests {
     #[test]
     fn what_expands_to_other_words_is_refused() {
         for command in [
-            "$CC a.c", "echo `gcc a.c`", "echo $(gcc)", "echo \"$(gcc)\"", "if x; then y; fi", "for i in a; do b; done",
-            "eval gcc", ". ./env.sh; gcc", "cat <<X", "echo 'a", "echo \"a", "a \\", "gcc ${X}", "! gcc", "# gcc",
+            "$CC a.c",
+            "echo `gcc a.c`",
+            "echo $(gcc)",
+            "echo \"$(gcc)\"",
+            "if x; then y; fi",
+            "for i in a; do b; done",
+            "eval gcc",
+            ". ./env.sh; gcc",
+            "cat <<X",
+            "echo 'a",
+            "echo \"a",
+            "a \\",
+            "gcc ${X}",
+            "! gcc",
+            "# gcc",
         ] {
             assert_eq!(names(command), None, "{command}");
         }

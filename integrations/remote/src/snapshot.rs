@@ -90,7 +90,10 @@ impl Entry {
             })
         };
         // One that makes no sense is left out, and then no target takes the result for its own.
-        ActionResult { output_files: self.outputs.iter().filter_map(file).collect(), ..ActionResult::default() }
+        ActionResult {
+            output_files: self.outputs.iter().filter_map(file).collect(),
+            ..ActionResult::default()
+        }
     }
 }
 
@@ -120,11 +123,8 @@ impl Snapshot {
         let Naming { action, .. } = naming(name, settings);
         let result = cache.action_results(&[action.0]).into_iter().next().transpose()?.flatten();
         let Some(result) = result else { return Ok(None) };
-        let parts: Option<Vec<Digest>> = result
-            .output_files
-            .iter()
-            .map(|file| Digest::from_message(file.digest.as_ref()?).ok())
-            .collect();
+        let parts: Option<Vec<Digest>> =
+            result.output_files.iter().map(|file| Digest::from_message(file.digest.as_ref()?).ok()).collect();
         let parts = parts.ok_or(PullError::NoSnapshot)?;
         if parts.iter().fold(0u64, |sum, part| sum.saturating_add(part.size)) > LONGEST {
             return Err(PullError::NoSnapshot);
@@ -311,7 +311,9 @@ impl std::fmt::Display for PullError {
         match self {
             Self::Cache(error) => error.fmt(f),
             Self::NoSnapshot => f.write_str("what the cache has under that name is no snapshot"),
-            Self::Version(version) => write!(f, "the snapshot is of version {version}, and this reads {VERSION}"),
+            Self::Version(version) => {
+                write!(f, "the snapshot is of version {version}, and this reads {VERSION}")
+            }
             Self::Gone => f.write_str("parts of the snapshot are no longer there"),
         }
     }
@@ -336,7 +338,11 @@ mod tests {
     impl Cache for Memory {
         fn find_missing(&self, digests: &[Digest]) -> Result<Vec<Digest>, Error> {
             let blobs = self.blobs.borrow();
-            Ok(digests.iter().copied().filter(|digest| *digest != Digest::EMPTY && !blobs.contains_key(digest)).collect())
+            Ok(digests
+                .iter()
+                .copied()
+                .filter(|digest| *digest != Digest::EMPTY && !blobs.contains_key(digest))
+                .collect())
         }
 
         fn action_results(&self, actions: &[Digest]) -> Vec<Result<Option<ActionResult>, Error>> {
@@ -374,10 +380,11 @@ mod tests {
         let output = |name: &str| OutputFile {
             path: format!("{name}/{n}"),
             digest: Some(Digest::of(name.as_bytes()).to_message()),
-            is_executable: n % 2 == 0,
+            is_executable: n.is_multiple_of(2),
             ..OutputFile::default()
         };
-        let result = ActionResult { output_files: vec![output("out"), output("more")], ..ActionResult::default() };
+        let result =
+            ActionResult { output_files: vec![output("out"), output("more")], ..ActionResult::default() };
         (action, Entry::of(action, &result).expect("it makes sense"))
     }
 
@@ -406,7 +413,8 @@ mod tests {
 
         // The same again sends nothing, whatever the order.
         *cache.written.borrow_mut() = 0;
-        push("main", &settings(), all.into_iter().map(|(_, entry)| entry).collect(), &cache, &mut |_| {}).expect("it is taken");
+        push("main", &settings(), all.into_iter().map(|(_, entry)| entry).collect(), &cache, &mut |_| {})
+            .expect("it is taken");
         assert_eq!(*cache.written.borrow(), 0);
     }
 

@@ -2,6 +2,7 @@
 
 use super::answer::Remote;
 use super::keys::contents;
+use super::snapshot;
 use crate::args::{CheckArgs, Common};
 use crate::run::{Trouble, warn};
 use upcheck::collect::Disk;
@@ -19,7 +20,12 @@ pub(crate) fn ask(
     report: &Report,
 ) -> Result<Option<Remote>, Trouble> {
     // Before anything else, since it is wrong whatever is stale.
-    let Some((_, client)) = args.remote.client()? else { return Ok(None) };
+    let Some((_, client)) = args.remote.client()? else {
+        return match args.snapshot {
+            Some(_) => Err(no_cache()),
+            None => Ok(None),
+        };
+    };
     if report.is_fresh() {
         return Ok(None);
     }
@@ -36,11 +42,22 @@ pub(crate) fn ask(
         threads: common.threads,
     };
     let stale: Vec<TargetId> = report.stale.iter().map(|stale| stale.target).collect();
-    let found = look_up(&place, &stale, &client);
+    let found = match &args.snapshot {
+        Some(name) => {
+            let snapshot = snapshot::pull(common, name, &settings, &client);
+            look_up(&place, &stale, &snapshot.before(&client))
+        }
+        None => look_up(&place, &stale, &client),
+    };
     if let Some(trouble) = &found.trouble {
         warn(common, &[trouble.to_string()]);
     }
     Ok(Some(Remote::of(found)))
+}
+
+/// Nobody said which cache is meant.
+pub(crate) fn no_cache() -> Trouble {
+    Trouble("no cache is named: --remote URL, or the variable UPCHECK_REMOTE".into())
 }
 
 /// Says no where nothing is published from.

@@ -1,6 +1,7 @@
 //! `publish`: puts what a build has made into the cache.
 
 use super::answer::size;
+use super::ask::no_cache;
 use super::keys::{KeyArgs, contents};
 use crate::args::{Common, Format};
 use crate::exit::Exit;
@@ -16,7 +17,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use upcheck::{TargetId, Verdict};
 use upcheck_ninja::{Build, Opened};
-use upcheck_remote::{Place, Published};
+use upcheck_remote::{Place, Published, Pushed};
 use upcheck_words::count;
 
 /// The name and version of the format for programs.
@@ -42,10 +43,10 @@ pub(crate) struct PublishArgs {
     pub(crate) keys: KeyArgs,
 }
 
-/// Puts what is fresh into the cache.
-pub(crate) fn publish(common: &Common, args: &PublishArgs) -> Result<Exit, Trouble> {
+/// Puts what is fresh into the cache; with a name for a snapshot, all results under that, too.
+pub(crate) fn publish(common: &Common, args: &PublishArgs, snapshot: Option<&str>) -> Result<Exit, Trouble> {
     let Some((_, client)) = args.remote.client()? else {
-        return Err(Trouble("no cache is named: --remote URL, or the variable UPCHECK_REMOTE".into()));
+        return Err(no_cache());
     };
     let disk = open(common)?;
     let targets = crate::ninja::targets(common, &args.targets);
@@ -54,9 +55,9 @@ pub(crate) fn publish(common: &Common, args: &PublishArgs) -> Result<Exit, Troub
     };
     let requests = requests(common, &build, &args.targets)?;
     build.describe(&disk, &requests)?;
-    let snapshot = build.collect(&disk);
+    let looks = build.collect(&disk);
     build.load_rules(&disk)?;
-    let decision = build.decide(&snapshot, &requests)?;
+    let decision = build.decide(&looks, &requests)?;
     let graph = build.graph();
     let is_made = |target: &TargetId| !graph.flags(*target).phony;
     let judged: Vec<TargetId> = decision.judged().iter().copied().filter(is_made).collect();
@@ -75,8 +76,15 @@ pub(crate) fn publish(common: &Common, args: &PublishArgs) -> Result<Exit, Troub
         contents: contents.as_ref(),
         threads: common.threads,
     };
-    let published = upcheck_remote::publish(&place, &fresh, &client, args.dry_run, &mut |_| {})?;
-    let answer = Answer { build: &build, published: &published, n_stale, args };
+    let (published, pushed) = match snapshot.filter(|_| !args.dry_run) {
+        Some(name) => {
+            let (published, pushed) =
+                upcheck_remote::push_snapshot(&place, &fresh, name, &client, &mut |_| {})?;
+            (published, Some((name, pushed)))
+        }
+        None => (upcheck_remote::publish(&place, &fresh, &client, args.dry_run, &mut |_| {})?, None),
+    };
+    let answer = Answer { build: &build, published: &published, pushed, n_stale, args };
     print(common, |out| match common.format {
         Format::Text => answer.print(out),
         Format::Json | Format::Jsonl => answer.print_json(out, common),
@@ -88,22 +96,37 @@ pub(crate) fn publish(common: &Common, args: &PublishArgs) -> Result<Exit, Troub
 struct Answer<'a> {
     build: &'a Build,
     published: &'a Published,
+    /// The name and the extent of the snapshot, if one was pushed.
+    pushed: Option<(&'a str, Pushed)>,
     n_stale: usize,
     args: &'a PublishArgs,
 }
 
 impl Answer<'_> {
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Published { uploaded, present, skipped, blobs: (n_blobs, bytes) } = self.published;
+        let Published { uploaded, present, skipped, blobs: (n_blobs, bytes), .. } = self.published;
         let would = if self.args.dry_run { "to be uploaded" } else { "uploaded" };
         write!(out, "{} {would}", plural(uploaded.len(), "target"))?;
         if *n_blobs > 0 {
             write!(out, " ({}, {})", plural(*n_blobs, "blob"), size(*bytes))?;
         }
-        writeln!(out, ", {} already there, {} skipped", count(present.len()), count(skipped.len() + self.n_stale))?;
+        writeln!(
+            out,
+            ", {} already there, {} skipped",
+            count(present.len()),
+            count(skipped.len() + self.n_stale)
+        )?;
+        if let Some((name, pushed)) = self.pushed {
+            let name = words::visible(name, " ");
+            writeln!(out, "snapshot  {name}: {} ({})", plural(pushed.keys, "result"), size(pushed.bytes))?;
+        }
         if self.n_stale > 0 {
             let are = if self.n_stale == 1 { "is" } else { "are" };
-            writeln!(out, "          {} {are} stale: nothing is known of what was made", plural(self.n_stale, "target"))?;
+            writeln!(
+                out,
+                "          {} {are} stale: nothing is known of what was made",
+                plural(self.n_stale, "target")
+            )?;
         }
         let shown = if self.args.explain { skipped.len() } else { FEW_SKIPPED };
         for (target, skip) in skipped.iter().take(shown) {
@@ -111,20 +134,25 @@ impl Answer<'_> {
             writeln!(out, "skipped   {name}: {}", words::visible(&skip.to_string(), " "))?;
         }
         if skipped.len() > shown {
-            writeln!(out, "          ... and {}: --explain names all", plural(skipped.len() - shown, "more target"))?;
+            writeln!(
+                out,
+                "          ... and {}: --explain names all",
+                plural(skipped.len() - shown, "more target")
+            )?;
         }
         Ok(())
     }
 
     fn print_json(&self, out: &mut dyn Write, common: &Common) -> io::Result<()> {
-        let Published { uploaded, present, skipped, blobs: (n_blobs, bytes) } = self.published;
+        let Published { uploaded, present, skipped, blobs: (n_blobs, bytes), .. } = self.published;
         let graph = self.build.graph();
         let target = |target: &TargetId| {
             let mut object = Map::new();
             json::put_target(&mut object, graph, *target);
             object
         };
-        let list = |targets: &[TargetId]| -> Value { targets.iter().map(|it| Value::Object(target(it))).collect() };
+        let list =
+            |targets: &[TargetId]| -> Value { targets.iter().map(|it| Value::Object(target(it))).collect() };
         let mut object = json::origin(common.origin(), SCHEMA);
         object.insert("dry_run".into(), self.args.dry_run.into());
         object.insert("uploaded".into(), list(uploaded));
@@ -138,6 +166,10 @@ impl Answer<'_> {
         object.insert("stale".into(), self.n_stale.into());
         object.insert("blobs".into(), (*n_blobs).into());
         object.insert("bytes".into(), (*bytes).into());
+        if let Some((name, pushed)) = self.pushed {
+            let pushed = serde_json::json!({ "name": name, "results": pushed.keys, "bytes": pushed.bytes });
+            object.insert("snapshot".into(), pushed);
+        }
         writeln!(out, "{}", Value::Object(object))
     }
 }

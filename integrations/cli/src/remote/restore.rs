@@ -1,6 +1,7 @@
 //! `restore`: takes what is stale from the cache, and tells ninja so.
 
 use super::answer::size;
+use super::ask::no_cache;
 use super::keys::{KeyArgs, contents};
 use crate::args::{Common, Format};
 use crate::exit::Exit;
@@ -44,7 +45,7 @@ pub(crate) struct RestoreArgs {
 /// Takes what is stale from the cache.
 pub(crate) fn restore(common: &Common, args: &RestoreArgs) -> Result<Exit, Trouble> {
     let Some((_, client)) = args.remote.client()? else {
-        return Err(Trouble("no cache is named: --remote URL, or the variable UPCHECK_REMOTE".into()));
+        return Err(no_cache());
     };
     let disk = open(common)?;
     let targets = crate::ninja::targets(common, &args.targets);
@@ -99,12 +100,7 @@ fn run(
 }
 
 #[cfg(not(unix))]
-fn run(
-    _: &Place<'_>,
-    _: &[TargetId],
-    _: &upcheck_reapi::Client,
-    _: bool,
-) -> Result<Restored, Trouble> {
+fn run(_: &Place<'_>, _: &[TargetId], _: &upcheck_reapi::Client, _: bool) -> Result<Restored, Trouble> {
     Err(Trouble("restoring is for Unix: elsewhere nothing keeps links from being followed".into()))
 }
 
@@ -130,7 +126,11 @@ impl Answer<'_> {
             writeln!(out, "stale     {name}: {}", words::visible(&why.to_string(), " "))?;
         }
         if left.len() > shown {
-            writeln!(out, "          ... and {}: --explain names all", plural(left.len() - shown, "more target"))?;
+            writeln!(
+                out,
+                "          ... and {}: --explain names all",
+                plural(left.len() - shown, "more target")
+            )?;
         }
         Ok(())
     }
