@@ -505,6 +505,9 @@ pub(crate) struct WhyArgs {
     /// Show every stale input, however many there are
     #[arg(long)]
     pub(crate) all: bool,
+    /// Where times differ, compare what files hold with what `upcheck record` has put on record
+    #[arg(long)]
+    pub(crate) content: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use upcheck::collect::Disk;
-use upcheck::{FileId, Graph, Report, Settled, Snapshot};
+use upcheck::{Decision, FileId, Graph, Report, Settled, Snapshot};
 use upcheck_ninja::{
     Build, Draft, DryRun, Error, Images, LastCheck, Opened, Options, Saved, Summary, dry_run,
 };
@@ -227,16 +227,26 @@ pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> 
     build.describe(&disk, &requests)?;
     let snapshot = collect(common, &mut build, &disk, false);
     let decision = build.decide(&snapshot, &requests)?;
-    warn(common, build.warnings());
-    let why = why::Why { from: common.origin(), graph: build.graph(), decision: &decision, all: args.all };
-    print(common, |out| match common.format {
-        Format::Text | Format::Names => why.print(out, &requests),
-        Format::Json => why.print_json(out, &requests),
-        Format::Jsonl => why.print_lines(out, &requests),
-    })?;
-    let exit = if why.is_fresh(&requests) { Exit::Fresh } else { Exit::Stale };
+    let exit = print_why(common, args, &build, &decision, &requests)?;
     save(common, images.as_ref(), &disk, &mut build, &snapshot, None, None);
     Ok(exit)
+}
+
+pub(crate) fn print_why(
+    common: &Common,
+    args: &WhyArgs,
+    build: &Build,
+    decision: &Decision<'_>,
+    requests: &[FileId],
+) -> Result<Exit, Trouble> {
+    warn(common, build.warnings());
+    let why = why::Why { from: common.origin(), graph: build.graph(), decision, all: args.all };
+    print(common, |out| match common.format {
+        Format::Text | Format::Names => why.print(out, requests),
+        Format::Json => why.print_json(out, requests),
+        Format::Jsonl => why.print_lines(out, requests),
+    })?;
+    Ok(if why.is_fresh(requests) { Exit::Fresh } else { Exit::Stale })
 }
 
 pub(crate) fn load(

@@ -134,7 +134,9 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     let exit = match &args.command {
         None => check(common, &args.check),
         Some(Command::Check(args)) => check(common, args),
+        Some(Command::Why(args)) if common.is_project() && args.content => Err(Trouble(NO_CONTENT.into())),
         Some(Command::Why(args)) if common.is_project() => project::explain(common, args),
+        Some(Command::Why(args)) if args.content => contents::explain(common, args),
         Some(Command::Why(args)) => ninja::explain(common, args),
         Some(Command::Affected(args)) => affected::affected(common, args),
         Some(Command::Record(args)) if common.is_project() => record::record(common, args),
@@ -165,15 +167,15 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     exit.map(Status::from)
 }
 
+const NO_CONTENT: &str = "--content is about ninja; elsewhere --policy says when a file counts as changed";
+
 pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
     #[cfg(feature = "remote")]
     if common.is_project() {
         remote::refuse_project(args)?;
     }
     match (common.is_project(), args.content) {
-        (true, true) => Err(Trouble(
-            "--content is about ninja; elsewhere --policy says when a file counts as changed".into(),
-        )),
+        (true, true) => Err(Trouble(NO_CONTENT.into())),
         (true, false) => project::check(common, args),
         (false, true) => contents::check(common, args),
         (false, false) => ninja::check(common, args),
