@@ -2,6 +2,8 @@
 
 pub mod aloud;
 pub mod answer;
+#[cfg(unix)]
+pub mod bazel_remote;
 pub mod moment;
 pub mod schemas;
 pub mod space;

@@ -31,6 +31,8 @@ pub enum Doubt {
     Placeholder,
     /// Its command needs more of a shell than can be followed, so nobody knows which programs it runs. The word.
     Shell(Box<str>),
+    /// Its command names this file, which the build makes, but which is not among the inputs.
+    Undeclared(Box<[u8]>),
     /// This program of its command is not found.
     Program(Box<[u8]>),
     /// This input is a directory, and nobody knows what of it is read.
@@ -64,6 +66,9 @@ impl fmt::Display for Doubt {
             Self::Placeholder => f.write_str("its command has what stands for the root in keys"),
             Self::Shell(word) => {
                 write!(f, "at '{word}' its command needs more of a shell than can be followed")
+            }
+            Self::Undeclared(path) => {
+                write!(f, "its command names {}, which the build makes and which is not among its inputs", text(path))
             }
             Self::Program(path) => write!(f, "its command's program {} is not found", text(path)),
             Self::Directory(path) => write!(f, "its input {} is a directory", text(path)),

@@ -7,14 +7,14 @@
 //! |---|---|
 //! | command | `/bin/sh -c` and the command line with a placeholder for the root's path, the variables of the environment that were asked for, the outputs, the build directory from the root |
 //! | inputs | a tree of what files hold, by their paths from the root, and whether they can be executed; response files too |
-//! | platform | the operating system, the processor, and the digest of each program that the command runs |
+//! | platform | the operating system with the digest of `/etc/os-release`, the processor, and the digest of each program that the command runs and of each file that it names and the description does not |
 //! | salt | the version of this scheme, which of the two keys it is, and whatever the user adds |
 //!
 //! Order-only inputs are in no key: they do not decide what comes out.
 
 use crate::doubt::Doubt;
 use crate::files::Files;
-use crate::programs::programs;
+use crate::programs::{names_in, programs};
 use crate::root::{Root, to_path};
 use crate::tree::{Inputs, Leaf, Tree, tree};
 use std::collections::HashMap;
@@ -37,6 +37,9 @@ pub struct Settings {
 
 /// The version of the scheme: what has another one has other keys.
 pub(crate) const SCHEME: &str = "upcheck/key-v1";
+
+/// Longer words than this name no file.
+const LONGEST_NAME: usize = 4096;
 
 /// Which of a target's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,33 +158,56 @@ impl<'a> Keys<'a> {
         let property = |name: &str, value: &str| Property { name: name.into(), value: value.into() };
         let mut properties =
             vec![property("OSFamily", std::env::consts::OS), property("ISA", std::env::consts::ARCH)];
-        let (programs, absolute) = programs(&recipe.command)?;
-        let graph = self.build.graph();
-        let is_input = |word: &[u8]| {
-            let mut file = word.to_vec();
-            path::canonicalize(&mut file);
-            let file = graph.files.lookup(&file);
-            file.is_some_and(|file| recipe.inputs.contains(&file) || recipe.outputs.contains(&file))
-        };
+        if let Ok(held) = files.held(b"/etc/os-release") {
+            properties.push(property("OSRelease", &held.digest.to_string()));
+        }
+        let (programs, mut words) = programs(&recipe.command)?;
+        if let Some((_, content)) = &recipe.response_file {
+            words.extend(content.split(u8::is_ascii_whitespace).map(<[u8]>::to_vec));
+        }
         for word in programs {
             // What is an input is in the tree.
-            if word.contains(&b'/') && is_input(&word) {
-                continue;
-            }
-            properties.push(self.program(&word, files)?);
-        }
-        // One that runs others gets their names; what cannot be run is none.
-        for word in absolute {
-            if let Ok(held) = files.held(&word)
-                && held.is_executable
-                && !is_input(&word)
-            {
+            if !word.contains(&b'/') || !self.is_declared(recipe, &word)? {
                 properties.push(self.program(&word, files)?);
+            }
+        }
+        // What the description does not say: another machine may have another one.
+        for name in words.iter().flat_map(|word| names_in(word)) {
+            if name.len() < LONGEST_NAME && !self.is_declared(recipe, name)? {
+                properties.extend(self.named(name, files)?);
             }
         }
         properties.sort_unstable_by(|a, b| (&a.name, &a.value).cmp(&(&b.name, &b.value)));
         properties.dedup();
         Ok(Platform { properties })
+    }
+
+    /// Whether a name on a command line is that of an input, an output or another file that the rule knows of.
+    fn is_declared(&self, recipe: &Recipe, name: &[u8]) -> Result<bool, Doubt> {
+        let graph = self.build.graph();
+        let mut spelt = name.to_vec();
+        path::canonicalize(&mut spelt);
+        let below = || self.root.name_of_output(name).ok();
+        let file = graph.files.lookup(&spelt).or_else(|| graph.files.lookup(below()?.as_bytes()));
+        let is_other = |other: &[u8]| !other.is_empty() && self.root.absolute(other) == self.root.absolute(name);
+        let Some(file) = file else {
+            let response_file = recipe.response_file.as_ref().map_or(&b""[..], |(path, _)| path);
+            return Ok(is_other(&recipe.depfile) || is_other(response_file));
+        };
+        if recipe.inputs.binary_search(&file).is_ok() || recipe.outputs.contains(&file) {
+            return Ok(true);
+        }
+        match graph.producer(file).map(|producer| graph.flags(producer).phony) {
+            Some(false) => Err(Doubt::Undeclared(name.into())),
+            Some(true) | None => Ok(is_other(&recipe.depfile)),
+        }
+    }
+
+    /// A file that a command names; `None` for what is none.
+    fn named(&mut self, name: &[u8], files: &mut Files<'_>) -> Result<Option<Property>, Doubt> {
+        let Ok(held) = files.held(name) else { return Ok(None) };
+        let name = ["file:", &self.root.name_in_tree(name)?].concat();
+        Ok(Some(Property { name, value: held.digest.to_string() }))
     }
 
     fn program(&mut self, word: &[u8], files: &mut Files<'_>) -> Result<Property, Doubt> {
