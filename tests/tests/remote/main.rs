@@ -9,6 +9,7 @@ mod edits;
 mod hostile;
 mod published;
 mod server;
+mod snapshots;
 
 use command::{Ran, upcheck_in};
 use serde_json::Value;
