@@ -53,6 +53,9 @@ pub(crate) struct Ninja<'a> {
     pub(crate) stopped_at_manifest: bool,
     /// Where contents were compared, how many.
     pub(crate) contents: Option<ContentCounts>,
+    /// What the shared cache has of what is stale, where it was asked.
+    #[cfg(feature = "remote")]
+    pub(crate) remote: Option<crate::remote::Remote>,
 }
 
 impl<'a> Ninja<'a> {
@@ -67,11 +70,22 @@ impl<'a> Ninja<'a> {
             exact: false,
             stopped_at_manifest: false,
             contents: None,
+            #[cfg(feature = "remote")]
+            remote: None,
         }
     }
 }
 
 impl Answer<'_> {
+    /// What the shared cache has of what is stale, where it was asked.
+    #[cfg(feature = "remote")]
+    pub(crate) fn remote(&self) -> Option<&crate::remote::Remote> {
+        match &self.rules {
+            Rules::Ninja(ninja) => ninja.remote.as_ref(),
+            Rules::Project { .. } => None,
+        }
+    }
+
     /// Whether ninja would begin by making its manifest again.
     pub(crate) fn manifest_is_stale(&self) -> bool {
         let reasons = self.report.stale.iter().flat_map(|stale| &stale.reasons);

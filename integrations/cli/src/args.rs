@@ -2,6 +2,9 @@
 
 use crate::cmake::Cmake;
 use crate::exit::Status;
+use crate::remote::{KeyArgs, PublishArgs, RestoreArgs, SnapshotCommand};
+#[cfg(feature = "remote")]
+use crate::remote_args::RemoteArgs;
 #[cfg(feature = "remote")]
 use crate::remote_doctor::RemoteDoctorArgs;
 #[cfg(feature = "remote")]
@@ -20,6 +23,8 @@ const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
        upcheck run [OPTIONS] [TARGET]... -- <COMMAND>...
        upcheck record [OPTIONS] [TARGET]...
        upcheck repair [OPTIONS]
+       upcheck publish [OPTIONS] [TARGET]...
+       upcheck restore [OPTIONS] [TARGET]...
        upcheck doctor [OPTIONS] [DIR] [-- CMD...]
        upcheck bench-fs [OPTIONS] [DIR]";
 
@@ -34,6 +39,11 @@ run, 127 there is no such command, 128 and more it died of a signal.";
 const RECORD_EXIT_STATUS: &str = "Exit status: 0 all is on record, 1 something was not recorded, 2 trouble.";
 
 const REPAIR_EXIT_STATUS: &str = "Exit status: 0 what is proved is repaired, whatever ninja still has to run; 2 trouble, and all is as it was.";
+#[cfg(feature = "remote")]
+const RESTORE_EXIT_STATUS: &str = "Exit status: 0 everything is fresh now, 1 something is stale, 2 trouble.";
+
+#[cfg(feature = "remote")]
+const PUBLISH_EXIT_STATUS: &str = "Exit status: 0 what can be published is there, 2 trouble.";
 
 const DOCTOR_EXIT_STATUS: &str = "Exit status: 0 nothing to worry about, 1 warnings, 2 trouble.";
 
@@ -330,6 +340,18 @@ pub(crate) enum Command {
     /// Give files that hold what `upcheck record` found the times back that they had, so that plain ninja agrees
     #[command(after_help = REPAIR_EXIT_STATUS)]
     Repair(RepairArgs),
+    /// Put what ninja has made into a shared cache
+    #[cfg(feature = "remote")]
+    #[command(after_help = PUBLISH_EXIT_STATUS)]
+    Publish(PublishArgs),
+    /// Take what is stale from a shared cache, so that ninja finds nothing to do
+    #[cfg(feature = "remote")]
+    #[command(after_help = RESTORE_EXIT_STATUS)]
+    Restore(RestoreArgs),
+    /// Put the results of a whole build under one name, or ask by them
+    #[cfg(feature = "remote")]
+    #[command(subcommand)]
+    Snapshot(SnapshotCommand),
     /// Touch a file if globs have another result than a script of CMake says: for `Upcheck.cmake`
     #[command(hide = true)]
     VerifyGlobs(VerifyGlobsArgs),
@@ -475,6 +497,17 @@ pub(crate) struct CheckArgs {
     /// The command that makes the target, for one that is described by options
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+    /// Where to ask what is there of stale targets
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+    /// Which snapshot to ask for, so that not each target is asked for itself
+    #[cfg(feature = "remote")]
+    #[arg(skip)]
+    pub(crate) snapshot: Option<String>,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
 }
 
 impl CheckArgs {
@@ -516,6 +549,9 @@ pub(crate) struct WhyArgs {
     /// Show every stale input, however many there are
     #[arg(long)]
     pub(crate) all: bool,
+    /// Where times differ, compare what files hold with what `upcheck record` has put on record
+    #[arg(long)]
+    pub(crate) content: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -1,16 +1,19 @@
-//! Ninja builds and what their files hold: `record`, and `check --content`.
+//! Ninja builds and what their files hold: `record`, `check --content` and `why --content`.
 
 use crate::answer::Ninja;
-use crate::args::{CheckArgs, Common, RecordArgs};
+use crate::args::{CheckArgs, Common, RecordArgs, WhyArgs};
 use crate::exit::Exit;
 use crate::image_folder::digests;
-use crate::ninja::{answer, collect, load, requests, targets};
+use crate::ninja::{answer, collect, load, print_why, requests, targets};
 use crate::plan;
 use crate::project::trouble;
 use crate::run::{Trouble, open, print_answer, warn};
 use crate::text::plural;
 use crate::words;
+use std::ffi::OsString;
 use std::path::PathBuf;
+use upcheck::collect::Disk;
+use upcheck::{FileId, Snapshot};
 use upcheck_ninja::contents::{ContentCounts, Contents, Doubt, Unrecorded};
 use upcheck_ninja::{Build, Opened};
 
@@ -61,23 +64,7 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         return Err(Trouble("--exact answers as ninja does, which does not know --content".into()));
     }
     let disk = open(common)?;
-    let Some(contents) = read(common)? else {
-        let folder = words::bytes(folder(common).as_os_str().as_encoded_bytes());
-        return Err(Trouble(format!(
-            "nothing is on record in '{folder}': `upcheck record` after a build puts there what files hold"
-        )));
-    };
-    let targets = targets(common, &args.targets);
-    let mut build = build(load(common, &disk, None, &targets, true)?);
-    let requests = requests(common, &build, &args.targets)?;
-    build.describe(&disk, &requests)?;
-    let n_judged = build.judge_by_content(&disk, &contents)?;
-    let mut snapshot = collect(common, &mut build, &disk, false);
-    let mut cache = digests(common);
-    let counts = build.look_at_contents(&disk, &contents, &mut snapshot, cache.as_mut());
-    if let Some(cache) = cache {
-        cache.save();
-    }
+    let Compared { mut build, requests, snapshot, counts } = look(common, &disk, &args.targets)?;
     let decision = build.decide(&snapshot, &requests)?;
     let report = build.report(&decision);
     drop(decision);
@@ -93,10 +80,54 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         plan::explain(common, platform, &build.graph().files, &snapshot)?;
         return Ok(exit);
     }
+    #[cfg(feature = "remote")]
+    let remote = crate::remote::ask(common, args, &mut build, &disk, &report)?;
     let summary = build.summary(&snapshot, &report);
-    let rules = Ninja { contents: Some(ContentCounts { targets: n_judged, ..counts }), ..Ninja::of(&build) };
+    let rules = Ninja {
+        contents: Some(counts),
+        #[cfg(feature = "remote")]
+        remote,
+        ..Ninja::of(&build)
+    };
     print_answer(common, &answer(common, args, &build, (report, &summary), rules))?;
     Ok(exit)
+}
+
+/// Answers `why --content`.
+pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> {
+    let disk = open(common)?;
+    let Compared { build, requests, snapshot, .. } = look(common, &disk, &args.targets)?;
+    let decision = build.decide(&snapshot, &requests)?;
+    print_why(common, args, &build, &decision, &requests)
+}
+
+/// A build whose targets are to be judged by contents, and what was found of its files.
+struct Compared {
+    build: Build,
+    requests: Vec<FileId>,
+    snapshot: Snapshot,
+    counts: ContentCounts,
+}
+
+fn look(common: &Common, disk: &dyn Disk, asked: &[OsString]) -> Result<Compared, Trouble> {
+    let Some(contents) = read(common)? else {
+        let folder = words::bytes(folder(common).as_os_str().as_encoded_bytes());
+        return Err(Trouble(format!(
+            "nothing is on record in '{folder}': `upcheck record` after a build puts there what files hold"
+        )));
+    };
+    let targets = targets(common, asked);
+    let mut build = build(load(common, disk, None, &targets, true)?);
+    let requests = requests(common, &build, asked)?;
+    build.describe(disk, &requests)?;
+    let targets = build.judge_by_content(disk, &contents)?;
+    let mut snapshot = collect(common, &mut build, disk, false);
+    let mut cache = digests(common);
+    let counts = build.look_at_contents(disk, &contents, &mut snapshot, cache.as_mut());
+    if let Some(cache) = cache {
+        cache.save();
+    }
+    Ok(Compared { build, requests, snapshot, counts: ContentCounts { targets, ..counts } })
 }
 
 fn build(opened: Opened) -> Build {

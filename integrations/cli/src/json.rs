@@ -111,6 +111,10 @@ fn target(answer: &Answer<'_>, stale: &StaleTarget) -> Value {
     if answer.commands {
         put_path(&mut object, "command", &answer.command(stale.target));
     }
+    #[cfg(feature = "remote")]
+    if let Some(remote) = answer.remote() {
+        remote.put(&mut object, graph, stale.target);
+    }
     Value::Object(object)
 }
 
@@ -282,6 +286,10 @@ fn summary(answer: &Answer<'_>) -> Value {
             put("records", (*has_records).into());
             put("contents", (*n_contents).into());
         }
+    }
+    #[cfg(feature = "remote")]
+    if let Some(remote) = answer.remote() {
+        put("remote", remote.summary());
     }
     if answer.cmake.is_some() {
         let owner = |(owner, n_stale): (Owner<'_>, usize)| {

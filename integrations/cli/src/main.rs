@@ -21,13 +21,15 @@ mod plan;
 mod progress;
 mod project;
 mod record;
-mod repair;
+#[cfg(feature = "remote")]
+mod remote;
 #[cfg(feature = "remote")]
 mod remote_args;
 #[cfg(feature = "remote")]
 mod remote_doctor;
 #[cfg(feature = "remote")]
 mod remote_show;
+mod repair;
 mod run;
 mod text;
 mod verify_globs;

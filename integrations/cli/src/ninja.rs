@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use upcheck::collect::Disk;
-use upcheck::{FileId, Graph, Report, Settled, Snapshot};
+use upcheck::{Decision, FileId, Graph, Report, Settled, Snapshot};
 use upcheck_ninja::{
     Build, Draft, DryRun, Error, Images, LastCheck, Opened, Options, Saved, Summary, dry_run,
 };
@@ -71,8 +71,17 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         plan::explain(common, platform, &build.graph().files, &snapshot)?;
         return Ok(exit);
     }
+    #[cfg(feature = "remote")]
+    let remote = crate::remote::ask(common, args, &mut build, &disk, &report)?;
     let summary = build.summary(&snapshot, &report);
-    let rules = Ninja { image, exact: args.exact, stopped_at_manifest, ..Ninja::of(&build) };
+    let rules = Ninja {
+        image,
+        exact: args.exact,
+        stopped_at_manifest,
+        #[cfg(feature = "remote")]
+        remote,
+        ..Ninja::of(&build)
+    };
     print_answer(common, &answer(common, args, &build, (report, &summary), rules))?;
     Ok(exit)
 }
@@ -150,6 +159,8 @@ fn fresh(common: &Common, args: &CheckArgs, summary: Summary) -> Result<Exit, Tr
             exact: false,
             stopped_at_manifest: false,
             contents: None,
+            #[cfg(feature = "remote")]
+            remote: None,
         }),
         explain: args.explain,
         commands: args.commands,
@@ -216,16 +227,26 @@ pub(crate) fn explain(common: &Common, args: &WhyArgs) -> Result<Exit, Trouble> 
     build.describe(&disk, &requests)?;
     let snapshot = collect(common, &mut build, &disk, false);
     let decision = build.decide(&snapshot, &requests)?;
-    warn(common, build.warnings());
-    let why = why::Why { from: common.origin(), graph: build.graph(), decision: &decision, all: args.all };
-    print(common, |out| match common.format {
-        Format::Text | Format::Names => why.print(out, &requests),
-        Format::Json => why.print_json(out, &requests),
-        Format::Jsonl => why.print_lines(out, &requests),
-    })?;
-    let exit = if why.is_fresh(&requests) { Exit::Fresh } else { Exit::Stale };
+    let exit = print_why(common, args, &build, &decision, &requests)?;
     save(common, images.as_ref(), &disk, &mut build, &snapshot, None, None);
     Ok(exit)
+}
+
+pub(crate) fn print_why(
+    common: &Common,
+    args: &WhyArgs,
+    build: &Build,
+    decision: &Decision<'_>,
+    requests: &[FileId],
+) -> Result<Exit, Trouble> {
+    warn(common, build.warnings());
+    let why = why::Why { from: common.origin(), graph: build.graph(), decision, all: args.all };
+    print(common, |out| match common.format {
+        Format::Text | Format::Names => why.print(out, requests),
+        Format::Json => why.print_json(out, requests),
+        Format::Jsonl => why.print_lines(out, requests),
+    })?;
+    Ok(if why.is_fresh(requests) { Exit::Fresh } else { Exit::Stale })
 }
 
 pub(crate) fn load(

@@ -17,6 +17,8 @@ use crate::ninja;
 use crate::progress::Progress;
 use crate::project;
 use crate::record;
+#[cfg(feature = "remote")]
+use crate::remote::{self, SnapshotCommand};
 use crate::repair;
 use crate::text;
 use crate::verify_globs;
@@ -72,6 +74,10 @@ impl From<upcheck_graph::Error> for Trouble {
 /// Runs the command that was asked for.
 pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     let is_run = matches!(args.command, Some(Command::Run(_)));
+    #[cfg(feature = "remote")]
+    if let Some(Command::Snapshot(SnapshotCommand::Pull(pull))) = &mut args.command {
+        pull.check.snapshot = Some(pull.tag.clone());
+    }
     let asked = if let Some(Command::Check(asked)) = &args.command { asked } else { &args.check };
     // What was kept may spare the very looking that is to be explained.
     args.common.no_image |= asked.explain_plan.is_some();
@@ -84,6 +90,10 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Check(args)) => &args.command,
         Some(Command::Why(args)) => &args.command,
         Some(Command::Record(args)) => &args.command,
+        #[cfg(feature = "remote")]
+        Some(Command::Publish(_) | Command::Restore(_)) => &Vec::new(),
+        #[cfg(feature = "remote")]
+        Some(Command::Snapshot(_)) => &Vec::new(),
         Some(
             Command::Affected(_)
             | Command::Run(_)
@@ -129,22 +139,42 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     if common.policy.is_some() && !common.is_project() {
         return refused(common, "--policy is not for ninja, which has its own rules");
     }
-    if let (
-        Some(Command::Why(_) | Command::Repair(_) | Command::Doctor(_) | Command::BenchFs(_)),
-        Format::Names,
-    ) = (&args.command, common.format)
-    {
+    let has_names = match &args.command {
+        #[cfg(feature = "remote")]
+        Some(Command::Publish(_) | Command::Restore(_) | Command::Snapshot(SnapshotCommand::Push(_))) => {
+            false
+        }
+        Some(Command::Why(_) | Command::Repair(_) | Command::Doctor(_) | Command::BenchFs(_)) => false,
+        _ => true,
+    };
+    if !has_names && common.format == Format::Names {
         return Err(Trouble("--format names is for check and affected".into()));
     }
     let exit = match &args.command {
         None => check(common, &args.check),
         Some(Command::Check(args)) => check(common, args),
+        Some(Command::Why(args)) if common.is_project() && args.content => Err(Trouble(NO_CONTENT.into())),
         Some(Command::Why(args)) if common.is_project() => project::explain(common, args),
+        Some(Command::Why(args)) if args.content => contents::explain(common, args),
         Some(Command::Why(args)) => ninja::explain(common, args),
         Some(Command::Affected(args)) => affected::affected(common, args),
         Some(Command::Record(args)) if common.is_project() => record::record(common, args),
         Some(Command::Record(args)) => contents::record(common, args),
         Some(Command::Repair(args)) => repair::repair(common, args),
+        #[cfg(feature = "remote")]
+        Some(Command::Publish(_) | Command::Restore(_) | Command::Snapshot(_)) if common.is_project() => {
+            Err(Trouble("publish and restore are for ninja builds".into()))
+        }
+        #[cfg(feature = "remote")]
+        Some(Command::Restore(args)) => remote::restore(common, args),
+        #[cfg(feature = "remote")]
+        Some(Command::Publish(args)) => remote::publish(common, args, None),
+        #[cfg(feature = "remote")]
+        Some(Command::Snapshot(SnapshotCommand::Push(args))) => {
+            remote::publish(common, &args.publish, Some(&args.tag))
+        }
+        #[cfg(feature = "remote")]
+        Some(Command::Snapshot(SnapshotCommand::Pull(args))) => check(common, &args.check),
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
         Some(Command::BenchFs(args)) => bench_fs::bench_fs(common, args),
         Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
@@ -159,11 +189,15 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     exit.map(Status::from)
 }
 
+const NO_CONTENT: &str = "--content is about ninja; elsewhere --policy says when a file counts as changed";
+
 pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
+    #[cfg(feature = "remote")]
+    if common.is_project() {
+        remote::refuse_project(args)?;
+    }
     match (common.is_project(), args.content) {
-        (true, true) => Err(Trouble(
-            "--content is about ninja; elsewhere --policy says when a file counts as changed".into(),
-        )),
+        (true, true) => Err(Trouble(NO_CONTENT.into())),
         (true, false) => project::check(common, args),
         (false, true) => contents::check(common, args),
         (false, false) => ninja::check(common, args),
@@ -179,6 +213,14 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Affected(affected_args)) => (affected::SCHEMA, affected_args.quiet),
         Some(Command::Run(_) | Command::Record(_) | Command::VerifyGlobs(_)) => (json::SCHEMA, true),
         Some(Command::Repair(_)) => (repair::SCHEMA, false),
+        #[cfg(feature = "remote")]
+        Some(Command::Publish(_) | Command::Snapshot(SnapshotCommand::Push(_))) => {
+            (remote::PUBLISH_SCHEMA, false)
+        }
+        #[cfg(feature = "remote")]
+        Some(Command::Snapshot(SnapshotCommand::Pull(args))) => (json::SCHEMA, args.check.quiet),
+        #[cfg(feature = "remote")]
+        Some(Command::Restore(_)) => (remote::RESTORE_SCHEMA, false),
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
         Some(Command::BenchFs(_)) => (bench_fs::SCHEMA, false),
         #[cfg(feature = "remote")]

@@ -61,6 +61,10 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
     }
     writeln!(out)?;
     touched(out, answer)?;
+    #[cfg(feature = "remote")]
+    if let Some(remote) = answer.remote() {
+        remote.print(out)?;
+    }
     owners(out, answer)?;
     let (manifest, stopped) = match &answer.rules {
         Rules::Ninja(ninja) => (words::bytes(&ninja.manifest_path), ninja.stopped_at_manifest),
@@ -158,7 +162,12 @@ fn target(
     };
     let name = words::bytes(graph.name(stale.target));
     let owner = answer.owner(stale.target).map_or(String::new(), |owner| format!("  ({owner})"));
-    writeln!(out, "{style}{word:7}{style:#} {BOLD}{name}{BOLD:#}{owner}")?;
+    #[cfg(feature = "remote")]
+    let remote = answer.remote().and_then(|remote| remote.word(stale.target));
+    #[cfg(not(feature = "remote"))]
+    let remote: Option<&str> = None;
+    let remote = remote.map_or(String::new(), |word| format!("  [{word}]"));
+    writeln!(out, "{style}{word:7}{style:#} {BOLD}{name}{BOLD:#}{owner}{remote}")?;
     // What lies in the target itself says more than what it has from others.
     let mut reasons: Vec<_> = stale.reasons.iter().collect();
     reasons.sort_by_key(|reason| reason.upstream().is_some());

@@ -36,6 +36,21 @@ fn an_edit_among_touched_files_makes_its_own_users_stale_and_no_others() {
 }
 
 #[test]
+fn why_names_what_changed_and_not_what_was_touched() {
+    let mut built = Built::new();
+    built.record();
+    for path in ["a.c", "h/all.h"] {
+        built.touch(path);
+    }
+    assert_eq!(run(&built.space, "why --content a").answer(0), "a is fresh\n");
+    built.edit("a.c", "other\n");
+    let answer = run(&built.space, "why --content a").answer(1);
+    assert_eq!(answer, "a is pending\n└─ a.o is stale\n   └─ a.c changed (6 bytes against 2)\n");
+    let trouble = run(&built.space, "why --content --from graph a").trouble();
+    assert!(trouble.contains("--content is about ninja"), "{trouble}");
+}
+
+#[test]
 fn an_edit_that_keeps_the_time_is_seen_although_ninja_does_not() {
     let built = Built::new();
     built.record();

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use upcheck::image::{Image, Tables};
-use upcheck::{Column, FileId, FileState, FileTable, Stat};
+use upcheck::{Column, FileId, FileState, FileTable, Meta, Stat};
 
 /// What is on record of a build directory's files.
 #[derive(Default)]
@@ -135,6 +135,14 @@ impl Contents {
 
     pub(crate) fn target(&self, output: &[u8]) -> Option<&Row> {
         self.targets.get(self.place(output)?)
+    }
+
+    /// The SHA-256 of every file that is on record with a stamp that proves something: what looks like this still holds that.
+    pub fn proven(&self) -> impl Iterator<Item = (Meta, [u8; 32])> {
+        let proves = |state: &&State| {
+            state.bits == PRESENT && state.meta.inode != 0 && state.meta.ctime != 0 && state.sha256 != [0; 32]
+        };
+        self.states.iter().filter(proves).map(|state| (state.meta, state.sha256))
     }
 
     fn place(&self, output: &[u8]) -> Option<usize> {
