@@ -171,7 +171,7 @@ pub trait Disk: Sync {
     }
 
     /// Who is told how far the reading of files' content is.
-    fn reading(&self) -> Option<&dyn Reading> {
+    fn headway(&self) -> Option<&dyn Headway> {
         None
     }
 
@@ -181,13 +181,13 @@ pub trait Disk: Sync {
     }
 }
 
-/// Somebody who is told how far the reading of files' content is, for those who wait for it. Called by all threads that
-/// read, so it should be quick.
-pub trait Reading: Send + Sync {
-    /// So many bytes more will be read, as far as the files are as long as they were.
+/// Somebody who is told how far something is that takes its time, like reading what files hold: for those who wait for it.
+/// Called by all threads that do it, so it should be quick.
+pub trait Headway: Send + Sync {
+    /// So many bytes more are to come, as far as that is known.
     fn begins(&self, n_bytes: u64);
 
-    /// So many of them have been read, or need not be read any more.
+    /// So many of them have come, or will not.
     fn goes_on(&self, n_bytes: u64);
 }
 

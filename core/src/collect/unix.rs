@@ -3,7 +3,7 @@
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use super::remote::{self, Remotes, Visiting};
-use super::{Disk, Kind, Listing, OpenFile, Reading, hand_on};
+use super::{Disk, Headway, Kind, Listing, OpenFile, hand_on};
 use crate::path;
 use crate::plan::{Asked, How, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
@@ -23,7 +23,7 @@ use std::time::Duration;
 /// working directory is neither used nor changed.
 pub struct UnixDisk {
     base: OwnedFd,
-    reading: Option<Arc<dyn Reading>>,
+    headway: Option<Arc<dyn Headway>>,
     #[cfg(any(target_os = "linux", target_os = "android"))]
     remotes: Remotes,
 }
@@ -46,7 +46,7 @@ impl UnixDisk {
         let base = open_directory(rustix::fs::CWD, &path)?;
         Ok(Self {
             base,
-            reading: None,
+            headway: None,
             #[cfg(any(target_os = "linux", target_os = "android"))]
             remotes: Remotes::default(),
         })
@@ -54,8 +54,8 @@ impl UnixDisk {
 
     /// The same disk, with somebody who is told how far the reading of content is.
     #[must_use]
-    pub fn watched_by(self, reading: Arc<dyn Reading>) -> Self {
-        Self { reading: Some(reading), ..self }
+    pub fn watched_by(self, headway: Arc<dyn Headway>) -> Self {
+        Self { headway: Some(headway), ..self }
     }
 
     /// The same disk, but each listing of what is far away counts as all there is, whatever the file system is. For tests:
@@ -174,8 +174,8 @@ impl Disk for UnixDisk {
         Ok(list(openat(&self.base, or_base(path), flags, Mode::empty())?, listing)?)
     }
 
-    fn reading(&self) -> Option<&dyn Reading> {
-        self.reading.as_deref()
+    fn headway(&self) -> Option<&dyn Headway> {
+        self.headway.as_deref()
     }
 
     fn kind(&self, path: &[u8]) -> std::io::Result<Kind> {

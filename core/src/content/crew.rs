@@ -48,8 +48,8 @@ pub(super) fn read_all(
         0 => thread::available_parallelism().map_or((1, MOST), |cores| (cores.get(), MOST.max(cores.get()))),
         told => (told, told),
     };
-    if let Some(reading) = disk.reading() {
-        reading.begins(places.iter().map(|&place| files[place].2.size).sum());
+    if let Some(headway) = disk.headway() {
+        headway.begins(places.iter().map(|&place| files[place].2.size).sum());
     }
     let work: u64 = jobs.iter().map(|job| job.cost).sum();
     let wanted = usize::try_from(work / WORK_PER_THREAD).unwrap_or(usize::MAX);
@@ -195,8 +195,8 @@ impl<'a> Crew<'a> {
     }
 
     fn goes_on(&self, n_bytes: u64) {
-        if let Some(reading) = self.disk.reading() {
-            reading.goes_on(n_bytes);
+        if let Some(headway) = self.disk.headway() {
+            headway.goes_on(n_bytes);
         }
     }
 

@@ -6,7 +6,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use upcheck::collect::Reading;
+use upcheck::collect::Headway;
 
 /// How long something takes before it is shown how far it is.
 const SOON: Duration = Duration::from_millis(400);
@@ -41,16 +41,6 @@ impl Progress {
         Some(Self { what, style, under_way: Mutex::default() })
     }
 
-    /// So many bytes more are to come.
-    pub(crate) fn add(&self, n_bytes: u64) {
-        self.change(|under_way| under_way.n_bytes += n_bytes);
-    }
-
-    /// So many of them are there.
-    pub(crate) fn advance(&self, n_bytes: u64) {
-        self.change(|under_way| under_way.n_done += n_bytes);
-    }
-
     fn change(&self, change: impl FnOnce(&mut UnderWay)) {
         let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         let under_way = &mut *under_way;
@@ -81,13 +71,28 @@ impl UnderWay {
     }
 }
 
-impl Reading for Progress {
+impl Headway for Progress {
     fn begins(&self, n_bytes: u64) {
-        self.add(n_bytes);
+        self.change(|under_way| under_way.n_bytes += n_bytes);
     }
 
     fn goes_on(&self, n_bytes: u64) {
-        self.advance(n_bytes);
+        self.change(|under_way| under_way.n_done += n_bytes);
+    }
+}
+
+/// Without one nobody sees it.
+impl Headway for Option<Progress> {
+    fn begins(&self, n_bytes: u64) {
+        if let Some(progress) = self {
+            progress.begins(n_bytes);
+        }
+    }
+
+    fn goes_on(&self, n_bytes: u64) {
+        if let Some(progress) = self {
+            progress.goes_on(n_bytes);
+        }
     }
 }
 

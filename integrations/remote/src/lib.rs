@@ -41,7 +41,7 @@ use lookup::Lookup;
 use publish::Publish;
 use runs::Runs;
 use upcheck::TargetId;
-use upcheck::collect::Disk;
+use upcheck::collect::{Disk, Headway};
 use upcheck_ninja::Build;
 use upcheck_ninja::contents::Contents;
 use upcheck_reapi::Error;
@@ -80,7 +80,8 @@ pub fn look_up(place: &Place<'_>, stale: &[TargetId], cache: &dyn Cache) -> Foun
 }
 
 /// Puts fresh targets into a cache, or only says what would be put there. `fresh` are targets that ninja's rules call fresh,
-/// by the records of the ninja that made them. `progress` is told how many bytes more were sent.
+/// by the records of the ninja that made them. `headway` is told how many bytes there are to
+/// send, and how many were sent.
 ///
 /// # Errors
 /// When the cache does not answer, or takes no more. What was put there until then is complete.
@@ -89,12 +90,12 @@ pub fn publish(
     fresh: &[TargetId],
     cache: &dyn Cache,
     is_dry: bool,
-    progress: &mut dyn FnMut(u64),
+    headway: &dyn Headway,
 ) -> Result<Published, Error> {
     let mut files = place.files();
     let runs = Runs::read(place.build, place.disk);
     let keys = Keys::new(place.build, place.root, place.settings);
-    Publish { keys, files: &mut files, cache, runs, is_dry }.run(fresh, progress)
+    Publish { keys, files: &mut files, cache, runs, is_dry }.run(fresh, headway)
 }
 
 /// Puts fresh targets into a cache, as [`publish`] does, and the results of all of them that are there then under one name.
@@ -106,10 +107,10 @@ pub fn push_snapshot(
     fresh: &[TargetId],
     name: &str,
     cache: &dyn Cache,
-    progress: &mut dyn FnMut(u64),
+    headway: &dyn Headway,
 ) -> Result<(Published, Pushed), Error> {
-    let mut published = publish(place, fresh, cache, false, progress)?;
+    let mut published = publish(place, fresh, cache, false, headway)?;
     let entries = std::mem::take(&mut published.entries);
-    let pushed = snapshot::push(name, place.settings, entries, cache, progress)?;
+    let pushed = snapshot::push(name, place.settings, entries, cache, headway)?;
     Ok((published, pushed))
 }

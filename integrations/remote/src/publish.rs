@@ -14,6 +14,7 @@ use crate::tree::{Inputs, Leaf};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use upcheck::TargetId;
+use upcheck::collect::Headway;
 use upcheck_reapi::messages::{ActionResult, OutputFile};
 use upcheck_reapi::{Blob, Digest, Error, encode};
 
@@ -97,11 +98,7 @@ pub(crate) struct Publish<'a, 'b> {
 
 impl Publish<'_, '_> {
     /// Publishes fresh targets.
-    pub(crate) fn run(
-        mut self,
-        fresh: &[TargetId],
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<Published, Error> {
+    pub(crate) fn run(mut self, fresh: &[TargetId], headway: &dyn Headway) -> Result<Published, Error> {
         let mut published = Published::default();
         let mut candidates = Vec::new();
         self.look_at_files(fresh);
@@ -137,7 +134,8 @@ impl Publish<'_, '_> {
         }
         // An output that is changed now is noticed when it is sent; all are looked at once more below.
         if !blobs.is_empty() {
-            self.cache.write_all(&blobs, progress)?;
+            headway.begins(published.blobs.1);
+            self.cache.write_all(&blobs, &mut |n_bytes| headway.goes_on(n_bytes))?;
         }
         for (candidate, outputs) in &new {
             if let Some(outputs) = outputs {

@@ -12,6 +12,7 @@ use crate::key::{SCHEME, Settings};
 use crate::result::{Output, result_of};
 use std::collections::HashMap;
 use std::io::Write;
+use upcheck::collect::Headway;
 use upcheck_reapi::messages::{Action, Command, Directory, OutputFile};
 use upcheck_reapi::{ActionResult, Blob, Digest, Error, Message, encode};
 
@@ -178,7 +179,7 @@ pub(crate) fn push(
     settings: &Settings,
     mut entries: Vec<Entry>,
     cache: &dyn Cache,
-    progress: &mut dyn FnMut(u64),
+    headway: &dyn Headway,
 ) -> Result<Pushed, Error> {
     // In an order that is always the same, so that what did not change is not sent again.
     entries.sort_unstable_by(|a, b| (&a.sha256, a.size).cmp(&(&b.sha256, b.size)));
@@ -215,7 +216,8 @@ pub(crate) fn push(
         .map(|(digest, bytes)| Blob::Bytes { digest, bytes })
         .collect();
     if !blobs.is_empty() {
-        cache.write_all(&blobs, progress)?;
+        headway.begins(blobs.iter().map(|blob| blob.digest().size).sum());
+        cache.write_all(&blobs, &mut |n_bytes| headway.goes_on(n_bytes))?;
     }
     cache.put_action_result(key, &ActionResult { output_files, ..result_of(&[], None) })?;
     Ok(Pushed { keys, bytes })
@@ -375,6 +377,14 @@ mod tests {
         }
     }
 
+    struct Nobody;
+
+    impl Headway for Nobody {
+        fn begins(&self, _: u64) {}
+
+        fn goes_on(&self, _: u64) {}
+    }
+
     fn entry(n: u32) -> (Digest, Entry) {
         let action = Digest::of(&n.to_le_bytes());
         let output = |name: &str| OutputFile {
@@ -397,7 +407,7 @@ mod tests {
         let cache = Memory::default();
         let all: Vec<_> = (0..30_000).map(entry).collect();
         let entries: Vec<_> = all.iter().map(|(_, entry)| entry.clone()).rev().collect();
-        let pushed = push("main", &settings(), entries.clone(), &cache, &mut |_| {}).expect("it is taken");
+        let pushed = push("main", &settings(), entries.clone(), &cache, &Nobody).expect("it is taken");
         assert_eq!(pushed.keys, all.len());
         assert!(pushed.bytes > PART as u64, "it has several parts");
         let snapshot = Snapshot::pull("main", &settings(), &cache).expect("an answer").expect("it is there");
@@ -413,7 +423,7 @@ mod tests {
 
         // The same again sends nothing, whatever the order.
         *cache.written.borrow_mut() = 0;
-        push("main", &settings(), all.into_iter().map(|(_, entry)| entry).collect(), &cache, &mut |_| {})
+        push("main", &settings(), all.into_iter().map(|(_, entry)| entry).collect(), &cache, &Nobody)
             .expect("it is taken");
         assert_eq!(*cache.written.borrow(), 0);
     }
@@ -421,11 +431,11 @@ mod tests {
     #[test]
     fn each_name_and_each_salt_has_its_own() {
         let cache = Memory::default();
-        push("main", &settings(), vec![entry(1).1], &cache, &mut |_| {}).expect("it is taken");
+        push("main", &settings(), vec![entry(1).1], &cache, &Nobody).expect("it is taken");
         let other = Settings { salt: "other".into(), ..settings() };
         assert!(Snapshot::pull("next", &settings(), &cache).expect("an answer").is_none());
         assert!(Snapshot::pull("main", &other, &cache).expect("an answer").is_none());
-        push("main", &settings(), vec![entry(2).1], &cache, &mut |_| {}).expect("it is taken");
+        push("main", &settings(), vec![entry(2).1], &cache, &Nobody).expect("it is taken");
         let snapshot = Snapshot::pull("main", &settings(), &cache).expect("an answer").expect("it is there");
         assert_eq!((snapshot.n_keys(), snapshot.entries.contains_key(&entry(2).0)), (1, true));
     }
@@ -433,7 +443,7 @@ mod tests {
     #[test]
     fn what_is_no_snapshot_is_an_error_and_what_is_gone_is_none() {
         let cache = Memory::default();
-        push("main", &settings(), vec![entry(1).1], &cache, &mut |_| {}).expect("it is taken");
+        push("main", &settings(), vec![entry(1).1], &cache, &Nobody).expect("it is taken");
         let action = naming("main", &settings()).action.0;
         let part = {
             let results = cache.results.borrow();

@@ -17,7 +17,7 @@ mod open;
 
 use super::list::{self, Wanted};
 use super::listing::windows::mtime;
-use super::{Confirm, Disk, Kind, Listing, OneName, OpenFile, Reading, hand_on};
+use super::{Confirm, Disk, Headway, Kind, Listing, OneName, OpenFile, hand_on};
 use crate::plan::{How, Visit};
 use crate::snapshot::{IoCounts, Meta, Stat};
 use names::Start;
@@ -40,7 +40,7 @@ pub struct WindowsDisk {
     units: Vec<u16>,
     confirm: Confirm,
     one_name: Option<Arc<OneName>>,
-    reading: Option<Arc<dyn Reading>>,
+    headway: Option<Arc<dyn Headway>>,
 }
 
 /// What is used again and again by a thread.
@@ -81,7 +81,7 @@ impl WindowsDisk {
         if units.last() != Some(&u16::from(b'\\')) {
             units.push(u16::from(b'\\'));
         }
-        Ok(Self { base, path, units, confirm: Confirm::Suspects, one_name: None, reading: None })
+        Ok(Self { base, path, units, confirm: Confirm::Suspects, one_name: None, headway: None })
     }
 
     /// The same disk, with this done about listings that are behind. [`Confirm::Nothing`] is for those who know
@@ -99,8 +99,8 @@ impl WindowsDisk {
 
     /// The same disk, with somebody who is told how far the reading of content is.
     #[must_use]
-    pub fn watched_by(self, reading: Arc<dyn Reading>) -> Self {
-        Self { reading: Some(reading), ..self }
+    pub fn watched_by(self, headway: Arc<dyn Headway>) -> Self {
+        Self { headway: Some(headway), ..self }
     }
 
     /// Opens what a path leads to.
@@ -274,8 +274,8 @@ impl Disk for WindowsDisk {
         self.one_name.as_deref()
     }
 
-    fn reading(&self) -> Option<&dyn Reading> {
-        self.reading.as_deref()
+    fn headway(&self) -> Option<&dyn Headway> {
+        self.headway.as_deref()
     }
 
     fn kind(&self, path: &[u8]) -> io::Result<Kind> {

@@ -7,6 +7,7 @@ use crate::args::{Common, Format};
 use crate::exit::Exit;
 use crate::json;
 use crate::ninja::{load, requests};
+use crate::progress::Progress;
 use crate::remote_args::RemoteArgs;
 use crate::run::{Trouble, open, print, warn};
 use crate::text::plural;
@@ -76,13 +77,14 @@ pub(crate) fn publish(common: &Common, args: &PublishArgs, snapshot: Option<&str
         contents: contents.as_ref(),
         threads: common.threads,
     };
+    let progress = Progress::new("sending files");
     let (published, pushed) = match snapshot.filter(|_| !args.dry_run) {
         Some(name) => {
             let (published, pushed) =
-                upcheck_remote::push_snapshot(&place, &fresh, name, &client, &mut |_| {})?;
+                upcheck_remote::push_snapshot(&place, &fresh, name, &client, &progress)?;
             (published, Some((name, pushed)))
         }
-        None => (upcheck_remote::publish(&place, &fresh, &client, args.dry_run, &mut |_| {})?, None),
+        None => (upcheck_remote::publish(&place, &fresh, &client, args.dry_run, &progress)?, None),
     };
     let answer = Answer { build: &build, published: &published, pushed, n_stale, args };
     print(common, |out| match common.format {

@@ -7,6 +7,8 @@ use crate::args::{Common, Format};
 use crate::exit::Exit;
 use crate::json;
 use crate::ninja::{load, requests};
+#[cfg(unix)]
+use crate::progress::Progress;
 use crate::remote_args::RemoteArgs;
 use crate::run::{Trouble, open, print, warn};
 use crate::text::plural;
@@ -95,7 +97,7 @@ fn run(
     client: &upcheck_reapi::Client,
     is_dry: bool,
 ) -> Result<Restored, Trouble> {
-    upcheck_remote::restore(place, stale, stale, client, is_dry, &mut |_| {})
+    upcheck_remote::restore(place, stale, stale, client, is_dry, &Progress::new("fetching files"))
         .map_err(|refusal| Trouble(format!("restoring: {refusal}")))
 }
 

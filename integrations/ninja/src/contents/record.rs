@@ -159,8 +159,8 @@ impl Build {
 
 /// Reads files that were seen with these stamps. `None` for one that cannot be read, or has another stamp by now.
 fn read_all(disk: &dyn Disk, files: &[(FileId, &[u8], Meta)], threads: usize) -> Vec<Option<Both>> {
-    if let Some(reading) = disk.reading() {
-        reading.begins(files.iter().map(|(_, _, meta)| meta.size).sum());
+    if let Some(headway) = disk.headway() {
+        headway.begins(files.iter().map(|(_, _, meta)| meta.size).sum());
     }
     let next = AtomicUsize::new(0);
     let found = Mutex::new(vec![None; files.len()]);
@@ -189,8 +189,8 @@ fn read(disk: &dyn Disk, file: &(FileId, &[u8], Meta)) -> Option<Both> {
         // A file may be longer by now than what was announced.
         let n_bytes = n_bytes.min(left);
         left -= n_bytes;
-        if let Some(reading) = disk.reading() {
-            reading.goes_on(n_bytes);
+        if let Some(headway) = disk.headway() {
+            headway.goes_on(n_bytes);
         }
     };
     let scanned = disk.scan(path, &mut |piece| {

@@ -26,6 +26,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use upcheck::collect::Headway;
 use upcheck::{FileId, Mtime, Stat, TargetId, os_message};
 use upcheck_ninja::Discovers;
 use upcheck_reapi::{Digest, Error, ErrorKind};
@@ -68,7 +69,7 @@ pub fn restore(
     wanted: &[TargetId],
     cache: &dyn Cache,
     is_dry: bool,
-    progress: &mut dyn FnMut(u64),
+    headway: &dyn Headway,
 ) -> Result<Restored, Refusal> {
     let base = place.root.build_directory();
     let mut files = place.files();
@@ -91,7 +92,7 @@ pub fn restore(
         return Ok(restored);
     }
     let mut work = Work { place, base, files, cache, folder: None, ready, bytes: 0, trouble: None };
-    let written = work.run(progress);
+    let written = work.run(headway);
     for Ready { target, left, .. } in std::mem::take(&mut work.ready) {
         match left {
             None => restored.restored.push(target),
@@ -125,7 +126,7 @@ impl Ready {
 }
 
 impl Work<'_, '_> {
-    fn run(&mut self, progress: &mut dyn FnMut(u64)) -> Result<(), Refusal> {
+    fn run(&mut self, headway: &dyn Headway) -> Result<(), Refusal> {
         let failed = |operation: &str| {
             let operation = operation.to_owned();
             move |error| Refusal::Io(operation, error)
@@ -134,7 +135,7 @@ impl Work<'_, '_> {
             return Err(Refusal::NinjaRuns);
         }
         let folder = Folder::open(&self.base).map_err(failed("opening the build directory"))?;
-        self.fetch(&folder, progress);
+        self.fetch(&folder, headway);
         // What proves nothing yet does after some milliseconds.
         self.files.settle();
         self.leave_behind(|work, ready| work.changed_input(ready));
@@ -183,7 +184,7 @@ impl Work<'_, '_> {
     }
 
     /// Fetches all outputs beside their places.
-    fn fetch(&mut self, folder: &Folder, progress: &mut dyn FnMut(u64)) {
+    fn fetch(&mut self, folder: &Folder, headway: &dyn Headway) {
         let graph = self.place.build.graph();
         let (mut small, mut large) = (HashMap::<Digest, Vec<(usize, usize)>>::new(), Vec::new());
         for at in 0..self.ready.len() {
@@ -209,12 +210,14 @@ impl Work<'_, '_> {
         let mut digests: Vec<Digest> = small.keys().copied().collect();
         digests.sort_unstable();
         let cache = self.cache;
+        let size = |&(at, number): &(usize, usize)| self.ready[at].hit.outputs[number].leaf.digest.size;
+        headway.begins(digests.iter().map(|digest| digest.size).chain(large.iter().map(size)).sum());
         if !digests.is_empty() {
             cache.read_all(&digests, &mut |digest, read| {
                 let users = small.remove(&digest).unwrap_or_default();
+                headway.goes_on(digest.size);
                 if let Ok(Some(bytes)) = &read {
                     self.bytes += bytes.len() as u64;
-                    progress(bytes.len() as u64);
                 }
                 for (at, number) in users {
                     match &read {
@@ -234,11 +237,12 @@ impl Work<'_, '_> {
             self.gone(at, number);
         }
         for (at, number) in large {
-            self.fetch_large(folder, at, number, progress);
+            self.fetch_large(folder, at, number);
+            headway.goes_on(self.ready[at].hit.outputs[number].leaf.digest.size);
         }
     }
 
-    fn fetch_large(&mut self, folder: &Folder, at: usize, number: usize, progress: &mut dyn FnMut(u64)) {
+    fn fetch_large(&mut self, folder: &Folder, at: usize, number: usize) {
         if self.ready[at].left.is_some() || self.trouble.as_ref().is_some_and(|it| it.kind().is_final()) {
             self.ready[at].left.get_or_insert(Left::Trouble);
             return;
@@ -251,7 +255,6 @@ impl Work<'_, '_> {
                 match (read, file.flush()) {
                     (Ok(true), Ok(())) => {
                         self.bytes += output.leaf.digest.size;
-                        progress(output.leaf.digest.size);
                         self.ready[at].staged[number] = Some(staged);
                     }
                     (Ok(false), _) => self.gone(at, number),
