@@ -74,7 +74,7 @@ fn where_times_are_whole_seconds_an_archive_from_elsewhere_is_repaired_all_the_s
 
 #[test]
 fn times_that_cannot_be_set_are_an_error_and_nothing_is_half_done() {
-    let script = "mkdir there; build \"$@\"; age\n\
+    let script = "mkdir there; build \"$@\"; age; touch there/a.c there/h/all.h\n\
         need mount --bind there/h there/h; need mount -o remount,bind,ro there/h\n\
         before=$(find there -type f -exec stat -c '%n %y' {} + | sort; cat there/.ninja_log)\n\
         \"$1\" repair -C there; status=$?\n\
