@@ -247,6 +247,7 @@ fn line(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::slice::from_ref;
     use upcheck_reapi::messages::{DirectoryNode, FileNode, SymlinkNode};
 
     #[test]
@@ -268,7 +269,7 @@ mod tests {
         for (bytes, expected) in [
             (action.encode_to_vec(), "action"),
             (command.encode_to_vec(), "command"),
-            (directory(&[file.clone()], &[inner.clone()], &[link.clone()]).encode_to_vec(), "directory"),
+            (directory(from_ref(&file), from_ref(&inner), from_ref(&link)).encode_to_vec(), "directory"),
             (directory(&[file], &[], &[]).encode_to_vec(), "directory"),
             (directory(&[], &[inner], &[]).encode_to_vec(), "directory"),
             (directory(&[], &[], &[link]).encode_to_vec(), "directory"),

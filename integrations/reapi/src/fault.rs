@@ -37,7 +37,8 @@ impl Failure {
         match self {
             // A server's own words have no source.
             Self::Status(status) => status.code() == Code::Unavailable || status.source().is_some(),
-            Self::Error(_) => false,
+            // Perhaps the other side is gone without a word, as after a network's change.
+            Self::Error(error) => error.kind() == ErrorKind::Stalled,
         }
     }
 

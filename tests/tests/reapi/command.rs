@@ -54,6 +54,8 @@ fn a_cache_that_works_is_found_to_work() {
 
 #[test]
 fn what_does_not_work_is_the_last_step_and_no_password_is_shown() {
+    // Built before the server is started, which ends by itself when nobody asks it for minutes.
+    let _ = upcheck();
     let Some(server) = BazelRemote::start(Setup { ports: true, ..Setup::default() }) else { return };
     let http = server.http_address().replace("grpc://", "grpc://me:s3cret@");
     let said = text(&remote(&["doctor", &http]), 2);

@@ -172,6 +172,26 @@ fn silence_is_not_waited_for_forever() {
 }
 
 #[test]
+fn a_connection_on_which_nothing_came_is_not_used_again() {
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    let server = GrpcServer::start(move |method, _| match method {
+        "GetCapabilities" => {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Reply::of(&capabilities())
+        }
+        _ if counted.load(Ordering::Relaxed) == 1 => Reply { end: End::Silence, ..Reply::default() },
+        _ => Reply::of(&rpc::FindMissingBlobsResponse::default()),
+    });
+    let client = hasty(&server);
+    let digest = Digest::of(WANTED);
+    let error = client.find_missing(&[digest]).expect_err("silence");
+    assert_eq!(error.kind(), ErrorKind::Stalled, "{error}");
+    assert_eq!(client.find_missing(&[digest]).expect("an answer over another connection"), []);
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+}
+
+#[test]
 fn another_server_than_a_cache_is_told_from_one() {
     let none = GrpcServer::start(|_, _| Reply::status(UNIMPLEMENTED, "unknown service"));
     let error = hasty(&none).find_missing(&[Digest::of(WANTED)]).expect_err("no cache");
