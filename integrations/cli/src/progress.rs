@@ -17,7 +17,8 @@ const TEMPLATE: &str = "{msg} [{bar:30}] {bytes} of {total_bytes}";
 /// Bytes that are on their way, of as many as are known to be.
 pub(crate) struct Progress {
     what: &'static str,
-    style: ProgressStyle,
+    /// `None`: nobody would see it.
+    style: Option<ProgressStyle>,
     under_way: Mutex<UnderWay>,
 }
 
@@ -32,16 +33,19 @@ struct UnderWay {
 }
 
 impl Progress {
-    /// A bar that says what is done; `None` where nobody would see it.
-    pub(crate) fn new(what: &'static str) -> Option<Self> {
-        if target().is_hidden() {
-            return None;
-        }
-        let style = ProgressStyle::with_template(TEMPLATE).ok()?.progress_chars("=> ");
-        Some(Self { what, style, under_way: Mutex::default() })
+    /// A bar that says what is done, where somebody sees it.
+    pub(crate) fn new(what: &'static str) -> Self {
+        let style = ProgressStyle::with_template(TEMPLATE).ok().filter(|_| !target().is_hidden());
+        Self { what, style: style.map(|style| style.progress_chars("=> ")), under_way: Mutex::default() }
+    }
+
+    /// Whether somebody sees it.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.style.is_some()
     }
 
     fn change(&self, change: impl FnOnce(&mut UnderWay)) {
+        let Some(style) = &self.style else { return };
         let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         let under_way = &mut *under_way;
         change(under_way);
@@ -53,7 +57,7 @@ impl Progress {
         let since = *under_way.since.get_or_insert_with(Instant::now);
         if under_way.bar.is_none() && since.elapsed() >= SOON {
             let bar = ProgressBar::with_draw_target(Some(under_way.n_bytes), target());
-            let bar = bar.with_style(self.style.clone()).with_position(under_way.n_done);
+            let bar = bar.with_style(style.clone()).with_position(under_way.n_done);
             under_way.bar = Some(bar.with_message(self.what));
         }
         if let Some(bar) = &under_way.bar {
@@ -78,21 +82,6 @@ impl Headway for Progress {
 
     fn goes_on(&self, n_bytes: u64) {
         self.change(|under_way| under_way.n_done += n_bytes);
-    }
-}
-
-/// Without one nobody sees it.
-impl Headway for Option<Progress> {
-    fn begins(&self, n_bytes: u64) {
-        if let Some(progress) = self {
-            progress.begins(n_bytes);
-        }
-    }
-
-    fn goes_on(&self, n_bytes: u64) {
-        if let Some(progress) = self {
-            progress.goes_on(n_bytes);
-        }
     }
 }
 

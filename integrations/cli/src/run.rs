@@ -277,9 +277,9 @@ pub(crate) fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
         Trouble(format!("opening '{}': {cause}", common.directory.display()))
     })?;
     #[cfg(any(unix, windows))]
-    let disk = match Progress::new("reading files") {
-        Some(progress) => disk.watched_by(Arc::new(progress)),
-        None => disk,
+    let disk = {
+        let progress = Progress::new("reading files");
+        if progress.is_seen() { disk.watched_by(Arc::new(progress)) } else { disk }
     };
     #[cfg(windows)]
     let disk = if common.confirm_all { disk.confirming(upcheck::collect::Confirm::All) } else { disk };
