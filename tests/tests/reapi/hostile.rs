@@ -24,15 +24,15 @@ fn server(answer: impl Fn(&str, Vec<Vec<u8>>) -> Reply + Send + Sync + 'static) 
     })
 }
 
-/// A client that does not try again, and does not wait for long.
+/// A client that does not try again.
 fn hasty(server: &GrpcServer) -> Client {
+    client_with(&server.address(), Options { retries: 0, ..Options::default() })
+}
+
+/// A client that does not wait for long, either.
+fn impatient(server: &GrpcServer, patience: Duration) -> Client {
     // Few at once: a server may break a connection off on which many questions are given up.
-    let options = Options {
-        retries: 0,
-        stall_timeout: Duration::from_millis(200),
-        max_in_flight: 16,
-        ..Options::default()
-    };
+    let options = Options { retries: 0, stall_timeout: patience, max_in_flight: 16, ..Options::default() };
     client_with(&server.address(), options)
 }
 
@@ -90,10 +90,12 @@ fn answers_about_something_else_are_no_answers() {
 /// What a client makes of such a stream, and how many bytes it wrote.
 fn stream(messages: &[&[u8]], end: End) -> (Result<bool, ErrorKind>, usize) {
     let part = |data: &[u8]| rpc::ReadResponse { data: data.to_vec().into() }.encode_to_vec();
+    let is_silent = matches!(end, End::Silence);
     let reply = Reply { messages: messages.iter().map(|data| part(data)).collect(), end };
     let server = server(move |_, _| reply.clone());
     let mut written = Vec::new();
-    let read = hasty(&server).read_into(Digest::of(WANTED), &mut written);
+    let client = if is_silent { impatient(&server, Duration::from_secs(1)) } else { hasty(&server) };
+    let read = client.read_into(Digest::of(WANTED), &mut written);
     (read.map_err(|error| error.kind()), written.len())
 }
 
@@ -153,7 +155,7 @@ fn paths_in_results_are_handed_on_as_they_are() {
 #[test]
 fn silence_is_not_waited_for_forever() {
     let server = server(|_, _| Reply { end: End::Silence, ..Reply::default() });
-    let client = hasty(&server);
+    let client = impatient(&server, Duration::from_millis(200));
     let blob = |size: usize| Blob::Bytes { digest: Digest::of(&vec![1; size]), bytes: vec![1; size] };
     let digest = Digest::of(WANTED);
     let kinds = [
@@ -183,7 +185,7 @@ fn a_connection_on_which_nothing_came_is_not_used_again() {
         _ if counted.load(Ordering::Relaxed) == 1 => Reply { end: End::Silence, ..Reply::default() },
         _ => Reply::of(&rpc::FindMissingBlobsResponse::default()),
     });
-    let client = hasty(&server);
+    let client = impatient(&server, Duration::from_secs(2));
     let digest = Digest::of(WANTED);
     let error = client.find_missing(&[digest]).expect_err("silence");
     assert_eq!(error.kind(), ErrorKind::Stalled, "{error}");
@@ -208,7 +210,7 @@ fn failing(times: usize, code: u32) -> (GrpcServer, Arc<AtomicUsize>) {
     let server = server(move |method, messages| {
         let first = counted.fetch_add(1, Ordering::Relaxed) < times;
         match method {
-            _ if first => Reply::status(code, "said Bearer t0p-secret \u{7f}"),
+            _ if first => Reply::status(code, "said Bearer t0p-secret %1B[2J"),
             "FindMissingBlobs" => Reply::of(&rpc::FindMissingBlobsResponse::default()),
             "BatchUpdateBlobs" => {
                 let request = rpc::BatchUpdateBlobsRequest::decode(&*messages[0]).expect("a request");

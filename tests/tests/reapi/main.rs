@@ -9,11 +9,15 @@ mod hostile;
 mod plain;
 mod strict;
 
+use std::time::Duration;
 use upcheck_reapi::{Address, Client, Digest, Options};
 
-/// A client with these options.
-fn client_with(address: &str, options: Options) -> Client {
+/// A client with these options. Where they say nothing of it, it waits for a server that has to share the machine.
+fn client_with(address: &str, mut options: Options) -> Client {
     let address: Address = address.parse().expect("an address");
+    if options.connect_timeout == Options::default().connect_timeout {
+        options.connect_timeout = Duration::from_secs(300);
+    }
     Client::open(&address, options).expect("options that make sense")
 }
 
