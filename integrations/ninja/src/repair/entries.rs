@@ -68,7 +68,9 @@ pub(super) fn plan(
         before: log_before,
         after: log.finish(),
     });
-    let new_deps = (!discovered.is_empty()).then(|| NewFile {
+    // Ninja appends to a log that is broken, and does not find that again.
+    let is_broken = deps_before.as_ref().is_some_and(|log| log.damaged_at().is_some());
+    let new_deps = (!discovered.is_empty() || is_broken).then(|| NewFile {
         path: path(b".ninja_deps"),
         before: deps_before.as_ref().map(|log| log.bytes().to_vec()),
         after: deps.finish(),

@@ -101,7 +101,7 @@ const STEP: Duration = Duration::from_millis(5);
 impl Repair {
     /// Finds out what there is to repair. Nothing is written.
     ///
-    /// Cost: that of two checks of everything, and each file that is not as it was recorded is read once, unless `cache`
+    /// Cost: that of three checks of everything, and each file that is not as it was recorded is read once, unless `cache`
     /// knows it. Waits for a moment where files were changed just now: as long as a clock's tick may take.
     ///
     /// # Errors
