@@ -177,7 +177,9 @@ mod tests {
     #[test]
     fn numbers_of_paths_stay_when_records_are_changed_or_dropped() {
         let mut writer = sample();
-        assert!(writer.set_mtime(b"oo", mtime(9)) && !writer.set_mtime(b"in.h", 1) && !writer.set_mtime(b"?", 1));
+        assert!(
+            writer.set_mtime(b"oo", mtime(9)) && !writer.set_mtime(b"in.h", 1) && !writer.set_mtime(b"?", 1)
+        );
         assert!(writer.drop_record(b"o") && !writer.drop_record(b"o") && !writer.drop_record(b"?"));
         writer.set(b"new", mtime(2), [&b"newer"[..]]).expect("plain paths");
         let (before, after) = (read(sample().finish()), read(writer.finish()));

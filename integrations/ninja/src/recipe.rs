@@ -147,8 +147,10 @@ mod tests {
         let target = graph.producer(graph.files.lookup(b"a").expect("a")).expect("its target");
         let recipe = build.recipe(target).expect("a recipe");
         let names = |files: &[upcheck::FileId]| -> Vec<&str> {
-            let mut names: Vec<_> =
-                files.iter().map(|&file| std::str::from_utf8(graph.files.path(file)).expect("text")).collect();
+            let mut names: Vec<_> = files
+                .iter()
+                .map(|&file| std::str::from_utf8(graph.files.path(file)).expect("text"))
+                .collect();
             names.sort_unstable();
             names
         };

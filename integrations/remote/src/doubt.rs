@@ -68,7 +68,11 @@ impl fmt::Display for Doubt {
                 write!(f, "at '{word}' its command needs more of a shell than can be followed")
             }
             Self::Undeclared(path) => {
-                write!(f, "its command names {}, which the build makes and which is not among its inputs", text(path))
+                write!(
+                    f,
+                    "its command names {}, which the build makes and which is not among its inputs",
+                    text(path)
+                )
             }
             Self::Program(path) => write!(f, "its command's program {} is not found", text(path)),
             Self::Directory(path) => write!(f, "its input {} is a directory", text(path)),

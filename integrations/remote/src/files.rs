@@ -55,8 +55,7 @@ impl<'a> Files<'a> {
 
     /// Looks at those files that were not looked at yet, several at once.
     pub(crate) fn look(&mut self, paths: impl IntoIterator<Item = Vec<u8>>) {
-        let mut new: Vec<Vec<u8>> =
-            paths.into_iter().filter(|path| !self.known.contains_key(path)).collect();
+        let mut new: Vec<Vec<u8>> = paths.into_iter().filter(|path| !self.known.contains_key(path)).collect();
         new.sort_unstable();
         new.dedup();
         let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(new.len())));
@@ -97,7 +96,8 @@ impl<'a> Files<'a> {
     /// two seconds where stamps are coarse. Files with stamps that are far ahead are not waited for.
     pub(crate) fn settle(&self) {
         let began = Instant::now();
-        let racy: Vec<Meta> = self.known.values().flatten().filter(|held| held.is_racy).map(|held| held.meta).collect();
+        let racy: Vec<Meta> =
+            self.known.values().flatten().filter(|held| held.is_racy).map(|held| held.meta).collect();
         let is_open = |meta: &Meta| is_racy(*meta, Meta::mtime_at(self.disk.now()));
         while racy.iter().any(is_open) && began.elapsed() < LONGEST_TICK {
             std::thread::sleep(Duration::from_millis(5));

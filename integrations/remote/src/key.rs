@@ -14,7 +14,7 @@
 
 use crate::doubt::Doubt;
 use crate::files::Files;
-use crate::programs::{names_in, programs};
+use crate::programs::{Words, names_in, programs};
 use crate::root::{Root, to_path};
 use crate::tree::{Inputs, Leaf, Tree, tree};
 use std::collections::HashMap;
@@ -161,7 +161,7 @@ impl<'a> Keys<'a> {
         if let Ok(held) = files.held(b"/etc/os-release") {
             properties.push(property("OSRelease", &held.digest.to_string()));
         }
-        let (programs, mut words) = programs(&recipe.command)?;
+        let Words { programs, others: mut words } = programs(&recipe.command)?;
         if let Some((_, content)) = &recipe.response_file {
             words.extend(content.split(u8::is_ascii_whitespace).map(<[u8]>::to_vec));
         }
@@ -189,7 +189,8 @@ impl<'a> Keys<'a> {
         path::canonicalize(&mut spelt);
         let below = || self.root.name_of_output(name).ok();
         let file = graph.files.lookup(&spelt).or_else(|| graph.files.lookup(below()?.as_bytes()));
-        let is_other = |other: &[u8]| !other.is_empty() && self.root.absolute(other) == self.root.absolute(name);
+        let is_other =
+            |other: &[u8]| !other.is_empty() && self.root.absolute(other) == self.root.absolute(name);
         let Some(file) = file else {
             let response_file = recipe.response_file.as_ref().map_or(&b""[..], |(path, _)| path);
             return Ok(is_other(&recipe.depfile) || is_other(response_file));
@@ -230,7 +231,9 @@ impl<'a> Keys<'a> {
             let places = directories.filter(|directory| directory.is_absolute());
             let mut candidates = places.map(|directory| directory.join(&word));
             candidates
-                .find_map(|place| files.held(upcheck::os_path::bytes(&place)).ok().filter(|held| held.is_executable))
+                .find_map(|place| {
+                    files.held(upcheck::os_path::bytes(&place)).ok().filter(|held| held.is_executable)
+                })
                 .ok_or_else(missing)?
         };
         Ok(Property { name, value: held.digest.to_string() })

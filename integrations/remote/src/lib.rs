@@ -38,11 +38,11 @@ use key::Keys;
 use lookup::Lookup;
 use publish::Publish;
 use runs::Runs;
-use upcheck_reapi::Error;
 use upcheck::TargetId;
 use upcheck::collect::Disk;
 use upcheck_ninja::Build;
 use upcheck_ninja::contents::Contents;
+use upcheck_reapi::Error;
 
 /// A build whose targets are looked for.
 #[derive(Clone, Copy)]

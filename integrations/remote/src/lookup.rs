@@ -86,6 +86,16 @@ impl Found {
     }
 }
 
+/// Inputs that are put together.
+#[derive(Default)]
+struct Gathered {
+    inputs: Inputs,
+    /// The files on the disk among them.
+    read: Vec<Vec<u8>>,
+    /// The targets that make the others.
+    after: Vec<TargetId>,
+}
+
 /// Why a target has no inputs to make a key of.
 enum Stop {
     Doubt(Doubt),
@@ -155,13 +165,9 @@ impl<'a, 'b> Lookup<'a, 'b> {
                 continue;
             }
             match self.keys.prepare(target, self.files) {
-                Ok(prepared) => questions.push(Question {
-                    target,
-                    prepared,
-                    declared: None,
-                    known: None,
-                    stop: None,
-                }),
+                Ok(prepared) => {
+                    questions.push(Question { target, prepared, declared: None, known: None, stop: None })
+                }
                 Err(doubt) => self.answer(target, Answer::NotCached(Some(doubt))),
             }
         }
@@ -189,16 +195,15 @@ impl<'a, 'b> Lookup<'a, 'b> {
             paths.extend(recipe.inputs.iter().chain(discovered).copied());
         }
         let path = |file: FileId| graph.files.path(file).to_vec();
-        let is_read = |path: &Vec<u8>| {
-            root.name_in_tree(path).is_ok_and(|name| !self.made.contains_key(&name))
-        };
+        let is_read =
+            |path: &Vec<u8>| root.name_in_tree(path).is_ok_and(|name| !self.made.contains_key(&name));
         let paths: Vec<_> = paths.into_iter().map(path).filter(is_read).collect();
         self.files.look(paths);
     }
 
     fn make_keys(&mut self, question: &mut Question) -> Result<(), Stop> {
         let build = self.keys.build;
-        let (declared, read, after) = self.declared(&question.prepared)?;
+        let Gathered { inputs: declared, read, after } = self.declared(&question.prepared)?;
         if !discovers(&question.prepared.recipe) {
             let key = self.keys.key(&question.prepared, Kind::Full, declared).map_err(Stop::Doubt)?;
             question.known = Some(Guess { action: key.action.0, discovered: Vec::new(), read, after });
@@ -221,9 +226,9 @@ impl<'a, 'b> Lookup<'a, 'b> {
     }
 
     /// The inputs that the description names, the files among them, and the targets.
-    fn declared(&mut self, prepared: &Prepared) -> Result<(Inputs, Vec<Vec<u8>>, Vec<TargetId>), Stop> {
+    fn declared(&mut self, prepared: &Prepared) -> Result<Gathered, Stop> {
         let graph = self.keys.build.graph();
-        let mut gathered = (Inputs::new(), Vec::new(), Vec::new());
+        let mut gathered = Gathered::default();
         for &file in &prepared.recipe.inputs {
             self.add(&mut gathered, graph.files.path(file))?;
         }
@@ -243,30 +248,26 @@ impl<'a, 'b> Lookup<'a, 'b> {
         for path in &discovered {
             self.add(&mut gathered, path)?;
         }
-        let (inputs, read, after) = gathered;
+        let Gathered { inputs, read, after } = gathered;
         let key = self.keys.key(prepared, Kind::Full, inputs).map_err(Stop::Doubt)?;
         Ok(Guess { action: key.action.0, discovered, read, after })
     }
 
-    fn add(
-        &mut self,
-        (inputs, read, after): &mut (Inputs, Vec<Vec<u8>>, Vec<TargetId>),
-        path: &[u8],
-    ) -> Result<(), Stop> {
+    fn add(&mut self, gathered: &mut Gathered, path: &[u8]) -> Result<(), Stop> {
         let name = self.keys.root.name_in_tree(path).map_err(Stop::Doubt)?;
         let leaf = match self.made.get(&name) {
             Some((target, Some(leaf))) => {
-                after.push(*target);
+                gathered.after.push(*target);
                 *leaf
             }
             Some((target, None)) => return Err(Stop::Behind(*target)),
             None => {
                 let held = self.files.held(path).map_err(Stop::Doubt)?;
-                read.push(path.to_vec());
+                gathered.read.push(path.to_vec());
                 Leaf { digest: held.digest, is_executable: held.is_executable }
             }
         };
-        inputs.insert(name, leaf);
+        gathered.inputs.insert(name, leaf);
         Ok(())
     }
 
@@ -286,6 +287,7 @@ impl<'a, 'b> Lookup<'a, 'b> {
             let known = question.known.take();
             let result = known.as_ref().map(|guess| results.remove(&guess.action));
             let declared = question.declared.as_ref().map(|key| results.get(&key.action.0).cloned());
+            let is_failure = matches!(result, Some(Some(Err(_)) | None));
             let is_hit = match (known, result) {
                 (Some(guess), Some(Some(Ok(Some(result))))) => self.take_hit(&question, guess, &result),
                 _ => false,
@@ -293,7 +295,7 @@ impl<'a, 'b> Lookup<'a, 'b> {
             if is_hit {
                 continue;
             }
-            if self.is_over {
+            if self.is_over || is_failure {
                 self.answer(question.target, Answer::Trouble);
                 continue;
             }
@@ -338,13 +340,14 @@ impl<'a, 'b> Lookup<'a, 'b> {
             guesses.iter().flat_map(|(_, guesses)| guesses).map(|guess| guess.action).collect();
         let results = self.ask(&actions);
         for (question, guesses) in guesses {
+            let is_failure = guesses.iter().any(|guess| !matches!(results.get(&guess.action), Some(Ok(_))));
             let is_hit = guesses.into_iter().any(|guess| match results.get(&guess.action) {
                 Some(Ok(Some(result))) => self.take_hit(&question, guess, result),
                 _ => false,
             });
             match is_hit {
                 true => {}
-                false if self.is_over => self.answer(question.target, Answer::Trouble),
+                false if self.is_over || is_failure => self.answer(question.target, Answer::Trouble),
                 false => self.not_found(&question),
             }
         }
@@ -404,7 +407,10 @@ impl<'a, 'b> Lookup<'a, 'b> {
         let Guess { action, discovered, read, mut after } = guess;
         after.sort_unstable();
         after.dedup();
-        self.answer(question.target, Answer::Cached(Box::new(Hit { action, outputs, discovered, read, after })));
+        self.answer(
+            question.target,
+            Answer::Cached(Box::new(Hit { action, outputs, discovered, read, after })),
+        );
         true
     }
 
@@ -417,9 +423,8 @@ impl<'a, 'b> Lookup<'a, 'b> {
 
     /// Behind trouble is trouble.
     fn answer_behind(&mut self, target: TargetId, other: TargetId) {
-        let is_trouble = |(found, answer): &(TargetId, Answer)| {
-            *found == other && matches!(answer, Answer::Trouble)
-        };
+        let is_trouble =
+            |(found, answer): &(TargetId, Answer)| *found == other && matches!(answer, Answer::Trouble);
         let answer = match self.found.answers.iter().any(is_trouble) {
             true => Answer::Trouble,
             false => Answer::Unknown(other),
@@ -473,6 +478,7 @@ impl<'a, 'b> Lookup<'a, 'b> {
 
 /// The lists of discovered inputs that are kept under a declared key, the newest first.
 pub(crate) fn lists(result: &ActionResult) -> Vec<Digest> {
-    let digests = result.output_files.iter().filter_map(|file| Digest::from_message(file.digest.as_ref()?).ok());
+    let digests =
+        result.output_files.iter().filter_map(|file| Digest::from_message(file.digest.as_ref()?).ok());
     digests.filter(|digest| digest.size <= LONGEST_LIST).take(MOST_LISTS).collect()
 }

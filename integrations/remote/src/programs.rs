@@ -18,15 +18,20 @@ enum Token {
     Into,
 }
 
+/// What a command says.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(crate) programs: Vec<Vec<u8>>,
+    pub(crate) others: Vec<Vec<u8>>,
+}
+
 /// Words of a shell that run no program.
-const BUILTIN: [&[u8]; 11] = [
-    b":", b"[", b"cd", b"command", b"echo", b"exec", b"export", b"false", b"printf", b"test", b"true",
-];
+const BUILTIN: [&[u8]; 11] =
+    [b":", b"[", b"cd", b"command", b"echo", b"exec", b"export", b"false", b"printf", b"test", b"true"];
 
 /// Programs that run the one that their arguments name.
-const RUNNERS: [&[u8]; 10] = [
-    b"ccache", b"command", b"distcc", b"env", b"exec", b"icecc", b"nice", b"nohup", b"sccache", b"time",
-];
+const RUNNERS: [&[u8]; 10] =
+    [b"ccache", b"command", b"distcc", b"env", b"exec", b"icecc", b"nice", b"nohup", b"sccache", b"time"];
 
 /// Words of a shell after which anything may follow, or that mean something else than their names.
 const BEYOND: [&[u8]; 17] = [
@@ -35,7 +40,7 @@ const BEYOND: [&[u8]; 17] = [
 ];
 
 /// The programs of a command, as it spells them, and its other words, which may name files; each once, sorted.
-pub(crate) fn programs(command: &[u8]) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), Doubt> {
+pub(crate) fn programs(command: &[u8]) -> Result<Words, Doubt> {
     let beyond = |word: &[u8]| Doubt::Shell(String::from_utf8_lossy(word).into());
     let (mut found, mut others) = (Vec::new(), Vec::new());
     let (mut is_start, mut is_file) = (true, false);
@@ -64,7 +69,7 @@ pub(crate) fn programs(command: &[u8]) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), D
         words.sort_unstable();
         words.dedup();
     }
-    Ok((found, others))
+    Ok(Words { programs: found, others })
 }
 
 /// What of a word may be a file's name: all of it, and of an option what stands behind an equals sign or a comma, or begins
@@ -121,7 +126,9 @@ fn tokens(command: &[u8]) -> Result<Vec<Token>, Doubt> {
             }
             b'\'' => {
                 let rest = command.get(at + 1..).unwrap_or_default();
-                let Some(length) = rest.iter().position(|&byte| byte == b'\'') else { return Err(beyond(at)) };
+                let Some(length) = rest.iter().position(|&byte| byte == b'\'') else {
+                    return Err(beyond(at));
+                };
                 word.get_or_insert_default().extend_from_slice(&rest[..length]);
                 at += length + 1;
             }
@@ -170,8 +177,8 @@ mod tests {
 
     fn names(command: &str) -> Option<(String, String)> {
         let join = |words: Vec<Vec<u8>>| String::from_utf8_lossy(&words.join(&b' ')).into_owned();
-        let (found, others) = programs(command.as_bytes()).ok()?;
-        Some((join(found), join(others)))
+        let Words { programs, others } = programs(command.as_bytes()).ok()?;
+        Some((join(programs), join(others)))
     }
 
     #[test]
@@ -211,8 +218,21 @@ mod tests {
     #[test]
     fn what_expands_to_other_words_is_refused() {
         for command in [
-            "$CC a.c", "echo `gcc a.c`", "echo $(gcc)", "echo \"$(gcc)\"", "if x; then y; fi", "for i in a; do b; done",
-            "eval gcc", ". ./env.sh; gcc", "cat <<X", "echo 'a", "echo \"a", "a \\", "gcc ${X}", "! gcc", "# gcc",
+            "$CC a.c",
+            "echo `gcc a.c`",
+            "echo $(gcc)",
+            "echo \"$(gcc)\"",
+            "if x; then y; fi",
+            "for i in a; do b; done",
+            "eval gcc",
+            ". ./env.sh; gcc",
+            "cat <<X",
+            "echo 'a",
+            "echo \"a",
+            "a \\",
+            "gcc ${X}",
+            "! gcc",
+            "# gcc",
         ] {
             assert_eq!(names(command), None, "{command}");
         }

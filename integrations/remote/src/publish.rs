@@ -94,7 +94,11 @@ pub(crate) struct Publish<'a, 'b> {
 
 impl Publish<'_, '_> {
     /// Publishes fresh targets.
-    pub(crate) fn run(mut self, fresh: &[TargetId], progress: &mut dyn FnMut(u64)) -> Result<Published, Error> {
+    pub(crate) fn run(
+        mut self,
+        fresh: &[TargetId],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Published, Error> {
         let mut published = Published::default();
         let mut candidates = Vec::new();
         self.look_at_files(fresh);
@@ -123,7 +127,8 @@ impl Publish<'_, '_> {
         let blobs: Vec<Blob> = blobs.into_iter().filter(|blob| missing.contains(&blob.digest())).collect();
         published.blobs = (blobs.len(), blobs.iter().map(|blob| blob.digest().size).sum());
         if self.is_dry {
-            published.uploaded = new.iter().filter(|(_, outputs)| outputs.is_some()).map(|(it, _)| it.target).collect();
+            published.uploaded =
+                new.iter().filter(|(_, outputs)| outputs.is_some()).map(|(it, _)| it.target).collect();
             return Ok(published);
         }
         // An output that is changed now is noticed when it is sent; all are looked at once more below.
@@ -226,11 +231,15 @@ impl Publish<'_, '_> {
         let mut outputs = Vec::new();
         for candidate in candidates {
             let action = candidate.full.action.0;
-            if let Some(found) = results.get(&action).and_then(|result| outputs_of(&candidate.prepared, result)) {
+            if let Some(found) =
+                results.get(&action).and_then(|result| outputs_of(&candidate.prepared, result))
+            {
                 outputs.extend(found.iter().map(|output| (output.leaf.digest, action)));
                 known.full.insert(action);
             }
-            if let Some((action, result)) = declared(candidate).and_then(|action| Some((action, results.get(&action)?))) {
+            if let Some((action, result)) =
+                declared(candidate).and_then(|action| Some((action, results.get(&action)?)))
+            {
                 known.lists.insert(action, lists(result));
             }
         }
@@ -300,7 +309,9 @@ impl Publish<'_, '_> {
                 }
                 keys.push(&candidate.full);
             }
-            if let Some((key, (digest, bytes))) = candidate.declared.as_ref().filter(|_| known.lacks(candidate)) {
+            if let Some((key, (digest, bytes))) =
+                candidate.declared.as_ref().filter(|_| known.lacks(candidate))
+            {
                 messages.insert(*digest, bytes.clone());
                 keys.push(key);
             }

@@ -22,7 +22,11 @@ pub(crate) struct Output {
 /// names anything but exactly the declared outputs, each once, as files, or is one of a failure.
 pub(crate) fn outputs_of(prepared: &Prepared, result: &ActionResult) -> Option<Vec<Output>> {
     let ActionResult {
-        output_directories, output_file_symlinks, output_directory_symlinks, output_symlinks, ..
+        output_directories,
+        output_file_symlinks,
+        output_directory_symlinks,
+        output_symlinks,
+        ..
     } = result;
     let has_others = !output_directories.is_empty()
         || !output_file_symlinks.is_empty()

@@ -55,7 +55,8 @@ impl TargetState {
     /// What a result carries; `None` for one that carries nothing that can be read: some servers drop it.
     #[must_use]
     pub fn of(result: &ActionResult) -> Option<Self> {
-        let any = result.execution_metadata.as_ref()?.auxiliary_metadata.iter().find(|any| any.type_url == TYPE)?;
+        let any =
+            result.execution_metadata.as_ref()?.auxiliary_metadata.iter().find(|any| any.type_url == TYPE)?;
         Self::decode(any.value.as_slice()).ok().filter(|state| state.version == Self::VERSION)
     }
 }

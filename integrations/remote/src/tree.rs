@@ -76,7 +76,9 @@ fn directory(nodes: &BTreeMap<String, Node>, tree: &mut Tree) -> Digest {
             }),
             Node::Directory(below) => {
                 let digest = directory(below, tree);
-                message.directories.push(DirectoryNode { name: name.clone(), digest: Some(digest.to_message()) });
+                message
+                    .directories
+                    .push(DirectoryNode { name: name.clone(), digest: Some(digest.to_message()) });
             }
         }
     }
@@ -100,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_tree_names_what_is_in_it_sorted() {
-        let (digest, made) = tree(&inputs(&[("b/c", "1"), ("a", "2"), ("b-", "3"), ("b/a", "4")]), "build").expect("a tree");
+        let (digest, made) =
+            tree(&inputs(&[("b/c", "1"), ("a", "2"), ("b-", "3"), ("b/a", "4")]), "build").expect("a tree");
         let bytes = made.directories.iter().find(|(found, _)| *found == digest).expect("its root");
         let root = Directory::decode(bytes.1.as_slice()).expect("a directory");
         let names: Vec<_> = root.files.iter().map(|file| file.name.as_str()).collect();
@@ -134,7 +137,13 @@ mod tests {
 
     #[test]
     fn a_file_is_no_directory_and_names_do_not_lead_out() {
-        for names in [&[("a", "1"), ("a/b", "2")][..], &[("../a", "1")], &[("a//b", "1")], &[("/a", "1")], &[("a/./b", "1")]] {
+        for names in [
+            &[("a", "1"), ("a/b", "2")][..],
+            &[("../a", "1")],
+            &[("a//b", "1")],
+            &[("/a", "1")],
+            &[("a/./b", "1")],
+        ] {
             assert!(tree(&inputs(names), "").is_err(), "{names:?}");
         }
         assert!(tree(&inputs(&[("build", "1")]), "build").is_err());

@@ -11,10 +11,18 @@ fn a_build_is_restored_elsewhere_and_ninja_finds_nothing_to_do_and_then_what_is_
         let server = &server.address();
         let one = Checkout::built(ninja);
         let said = one.publish(server);
-        assert!(said.starts_with("4 targets uploaded (") && said.ends_with(", 0 already there, 0 skipped\n"), "{said}");
+        assert!(
+            said.starts_with("4 targets uploaded (") && said.ends_with(", 0 already there, 0 skipped\n"),
+            "{said}"
+        );
         assert_eq!(one.publish(server), "0 targets uploaded, 4 already there, 0 skipped\n");
         let two = Checkout::new(ninja);
-        let all = words([("obj/a.o", "cached"), ("obj/b.o", "cached"), ("prog", "cached"), ("words.txt", "cached")]);
+        let all = words([
+            ("obj/a.o", "cached"),
+            ("obj/b.o", "cached"),
+            ("prog", "cached"),
+            ("words.txt", "cached"),
+        ]);
         assert_eq!(two.remote(server, &[]), all);
         let said = two.restore(server).answer(0);
         assert!(said.starts_with("4 targets restored ("), "{said}");
@@ -22,7 +30,8 @@ fn a_build_is_restored_elsewhere_and_ninja_finds_nothing_to_do_and_then_what_is_
         for output in ["build/obj/a.o", "build/obj/b.o", "build/prog", "build/words.txt"] {
             assert_eq!(two.space.read(output), one.space.read(output), "{output}");
         }
-        let ran = std::process::Command::new(two.space.path().join("build/prog")).status().expect("it can be run");
+        let ran =
+            std::process::Command::new(two.space.path().join("build/prog")).status().expect("it can be run");
         assert!(ran.success());
         assert_eq!(two.restore(server).answer(0), "0 targets restored, 0 still stale\n");
         // A header that one object alone has read.
@@ -55,7 +64,11 @@ fn what_is_restored_makes_those_stale_that_were_built_of_something_else() {
         assert_eq!(two.remote(server, &[]), words([("obj/a.o", "cached"), ("prog", "not-cached")]));
         let ran = two.restore(server);
         assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
-        assert!(ran.stdout.contains("1 target restored") && ran.stdout.contains("stale     prog: it is not in the cache"), "{ran:?}");
+        assert!(
+            ran.stdout.contains("1 target restored")
+                && ran.stdout.contains("stale     prog: it is not in the cache"),
+            "{ran:?}"
+        );
         assert_eq!(two.ninja_would_make(), ["prog"], "{ninja:?}");
     }
 }
@@ -82,7 +95,8 @@ fn depfiles_that_ninja_keeps_are_written_anew_with_the_names_of_here() {
     let server = &server.address();
     let manifest = MANIFEST.replace("  deps = gcc\n", "");
     for &ninja in Ninja::USUAL {
-        let (one, two) = (Checkout::with(ninja, &manifest, &SOURCES), Checkout::with(ninja, &manifest, &SOURCES));
+        let (one, two) =
+            (Checkout::with(ninja, &manifest, &SOURCES), Checkout::with(ninja, &manifest, &SOURCES));
         one.build_twice();
         one.publish(server);
         two.restore(server).answer(0);
@@ -111,7 +125,8 @@ build headers: phony gen/n.h
 build a.o: cc @/src/a.c || headers
 ";
     let sources = [("src/a.c", "#include \"n.h\"\nint n = N;\n"), ("src/n.in", "#define N 1\n")];
-    let (one, two) = (Checkout::with(Ninja::V1_13, manifest, &sources), Checkout::with(Ninja::V1_13, manifest, &sources));
+    let (one, two) =
+        (Checkout::with(Ninja::V1_13, manifest, &sources), Checkout::with(Ninja::V1_13, manifest, &sources));
     one.build_twice();
     one.publish(server);
     assert_eq!(two.remote(server, &[]), words([("a.o", "cached"), ("gen/n.h", "cached")]));

@@ -3,10 +3,12 @@
 #![cfg(unix)]
 
 mod across;
+mod cmake;
 #[path = "../command/mod.rs"]
 mod command;
 mod edits;
 mod hostile;
+mod json;
 mod published;
 mod server;
 
@@ -39,7 +41,10 @@ build words.txt: words @/src/words
 ";
 
 const SOURCES: [(&str, &str); 5] = [
-    ("src/a.c", "#include \"all.h\"\n#include \"own.h\"\nint f(void);\nint main(void) { return f() + N + O; }\n"),
+    (
+        "src/a.c",
+        "#include \"all.h\"\n#include \"own.h\"\nint f(void);\nint main(void) { return f() + N + O; }\n",
+    ),
     ("src/b.c", "#include \"all.h\"\nint f(void) { return N; }\n"),
     ("src/all.h", "#define N 0\n"),
     ("src/own.h", "#define O 0\n"),
@@ -86,7 +91,10 @@ impl Checkout {
     fn forget(&self) {
         for (path, _) in self.space.entries() {
             let below = path.strip_prefix(self.build_directory()).unwrap_or(&path).to_owned();
-            if path.starts_with(self.build_directory()) && path.is_file() && below.as_os_str() != "build.ninja" {
+            if path.starts_with(self.build_directory())
+                && path.is_file()
+                && below.as_os_str() != "build.ninja"
+            {
                 std::fs::remove_file(path).expect("a file");
             }
         }

@@ -26,7 +26,11 @@ fn what_the_server_has_lost_stays_stale_and_what_was_there_stays() {
     }
     let ran = two.restore(address);
     assert_eq!(ran.status, 1, "{ran:?}");
-    assert!(ran.stdout.contains("3 targets restored") && ran.stdout.contains("stale     words.txt: its output words.txt is no longer in the cache"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("3 targets restored")
+            && ran.stdout.contains("stale     words.txt: its output words.txt is no longer in the cache"),
+        "{ran:?}"
+    );
     assert_eq!(two.space.read("build/words.txt"), b"old\n");
     assert!(two.ninja_would_make().len() == 1);
     // By now the server has noticed.
@@ -62,7 +66,9 @@ fn nothing_is_restored_while_a_ninja_runs_there() {
     let Some(server) = BazelRemote::plain() else { return };
     let address = &server.address();
     Checkout::built(Ninja::V1_13).publish(address);
-    let manifest = format!("{MANIFEST}rule wait\n  command = cat @/src/pipe > $out\nbuild waits: wait\ndefault obj/a.o obj/b.o prog words.txt\n");
+    let manifest = format!(
+        "{MANIFEST}rule wait\n  command = cat @/src/pipe > $out\nbuild waits: wait\ndefault obj/a.o obj/b.o prog words.txt\n"
+    );
     let two = Checkout::with(Ninja::V1_13, &manifest, &SOURCES);
     let pipe = two.space.path().join("src/pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());

@@ -71,7 +71,8 @@ impl Builds {
         let copy = self.space.copy();
         let asked = Self { space: copy, ninja: self.ninja };
         let listed = asked.run(&["-n", "-v"]);
-        let outputs = listed.lines().filter_map(|line| Some(line.split_once(" > ")?.1.split(' ').next()?.to_owned()));
+        let outputs =
+            listed.lines().filter_map(|line| Some(line.split_once(" > ")?.1.split(' ').next()?.to_owned()));
         let mut outputs: Vec<String> = outputs.collect();
         outputs.sort_unstable();
         outputs

@@ -96,7 +96,9 @@ fn of_logs_that_are_cut_off_what_is_whole_goes_into_the_new_ones() {
                 let anew = Builds { space: cut.copy(), ninja };
                 let bytes = match name {
                     ".ninja_log" => BuildLogWriter::read(ninja.rules(), &whole[..length]).finish(),
-                    _ => DepsLogWriter::read(&DepsLog::read(whole[..length].to_vec(), ninja.rules())).finish(),
+                    _ => {
+                        DepsLogWriter::read(&DepsLog::read(whole[..length].to_vec(), ninja.rules())).finish()
+                    }
                 };
                 replace(&anew, name, &bytes);
                 assert_eq!(anew.listed(), Builds { space: cut, ninja }.listed(), "{name}, {length} bytes");

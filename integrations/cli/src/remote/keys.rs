@@ -20,7 +20,13 @@ pub(crate) struct KeyArgs {
     #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) remote_root: Option<PathBuf>,
     /// A word that is in every key: with another one, nothing is known that was published before
-    #[arg(long, value_name = "WORD", env = "UPCHECK_REMOTE_SALT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "WORD",
+        env = "UPCHECK_REMOTE_SALT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[arg(help_heading = KEYS)]
     pub(crate) remote_salt: String,
     /// A variable of the environment that commands depend on

@@ -100,10 +100,19 @@ impl Answer<'_> {
         if *n_blobs > 0 {
             write!(out, " ({}, {})", plural(*n_blobs, "blob"), size(*bytes))?;
         }
-        writeln!(out, ", {} already there, {} skipped", count(present.len()), count(skipped.len() + self.n_stale))?;
+        writeln!(
+            out,
+            ", {} already there, {} skipped",
+            count(present.len()),
+            count(skipped.len() + self.n_stale)
+        )?;
         if self.n_stale > 0 {
             let are = if self.n_stale == 1 { "is" } else { "are" };
-            writeln!(out, "          {} {are} stale: nothing is known of what was made", plural(self.n_stale, "target"))?;
+            writeln!(
+                out,
+                "          {} {are} stale: nothing is known of what was made",
+                plural(self.n_stale, "target")
+            )?;
         }
         let shown = if self.args.explain { skipped.len() } else { FEW_SKIPPED };
         for (target, skip) in skipped.iter().take(shown) {
@@ -111,7 +120,11 @@ impl Answer<'_> {
             writeln!(out, "skipped   {name}: {}", words::visible(&skip.to_string(), " "))?;
         }
         if skipped.len() > shown {
-            writeln!(out, "          ... and {}: --explain names all", plural(skipped.len() - shown, "more target"))?;
+            writeln!(
+                out,
+                "          ... and {}: --explain names all",
+                plural(skipped.len() - shown, "more target")
+            )?;
         }
         Ok(())
     }
@@ -124,7 +137,8 @@ impl Answer<'_> {
             json::put_target(&mut object, graph, *target);
             object
         };
-        let list = |targets: &[TargetId]| -> Value { targets.iter().map(|it| Value::Object(target(it))).collect() };
+        let list =
+            |targets: &[TargetId]| -> Value { targets.iter().map(|it| Value::Object(target(it))).collect() };
         let mut object = json::origin(common.origin(), SCHEMA);
         object.insert("dry_run".into(), self.args.dry_run.into());
         object.insert("uploaded".into(), list(uploaded));

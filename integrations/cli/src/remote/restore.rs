@@ -99,12 +99,7 @@ fn run(
 }
 
 #[cfg(not(unix))]
-fn run(
-    _: &Place<'_>,
-    _: &[TargetId],
-    _: &upcheck_reapi::Client,
-    _: bool,
-) -> Result<Restored, Trouble> {
+fn run(_: &Place<'_>, _: &[TargetId], _: &upcheck_reapi::Client, _: bool) -> Result<Restored, Trouble> {
     Err(Trouble("restoring is for Unix: elsewhere nothing keeps links from being followed".into()))
 }
 
@@ -130,7 +125,11 @@ impl Answer<'_> {
             writeln!(out, "stale     {name}: {}", words::visible(&why.to_string(), " "))?;
         }
         if left.len() > shown {
-            writeln!(out, "          ... and {}: --explain names all", plural(left.len() - shown, "more target"))?;
+            writeln!(
+                out,
+                "          ... and {}: --explain names all",
+                plural(left.len() - shown, "more target")
+            )?;
         }
         Ok(())
     }

@@ -88,7 +88,10 @@ impl Staged {
     pub(crate) fn place(&mut self, mtime: Mtime) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.directory, self.beside.as_str(), flags, Mode::empty())?;
-        rustix::fs::futimens(file.as_fd(), &Timestamps { last_access: time(mtime), last_modification: time(mtime) })?;
+        rustix::fs::futimens(
+            file.as_fd(),
+            &Timestamps { last_access: time(mtime), last_modification: time(mtime) },
+        )?;
         let name = OsStr::from_bytes(&self.name);
         rustix::fs::renameat(&self.directory, self.beside.as_str(), &self.directory, name)?;
         self.is_placed = true;
@@ -146,7 +149,8 @@ mod tests {
         symlink(&outside, inside.join("link")).expect("a link");
         symlink(outside.join("kept"), inside.join("file")).expect("a link");
         let folder = Folder::open(&inside).expect("it is there");
-        for name in ["link/kept", "../out/kept", "/tmp/x", "", ".", "..", "a//b", "a/../b", "a\0b", "file/x"] {
+        for name in ["link/kept", "../out/kept", "/tmp/x", "", ".", "..", "a//b", "a/../b", "a\0b", "file/x"]
+        {
             assert!(folder.stage(name.as_bytes(), false).is_err(), "{name}");
         }
         // A link in the output's own place is replaced, and what it leads to is not.

@@ -53,8 +53,10 @@ pub(crate) fn write(
             log.set(output, record).map_err(invalid)?;
         }
     }
-    let discovering: Vec<_> =
-        told.iter().filter_map(|target| Some((target, target.discovered?, *target.outputs.first()?))).collect();
+    let discovering: Vec<_> = told
+        .iter()
+        .filter_map(|target| Some((target, target.discovered?, *target.outputs.first()?)))
+        .collect();
     if !discovering.is_empty() {
         let before = read(disk, build.deps_log_path())?;
         let mut deps = DepsLogWriter::read(&DepsLog::read(before, version));
@@ -68,7 +70,8 @@ pub(crate) fn write(
 
 /// A depfile that says what a target has discovered; `None` where a path has what ninjas read in different ways.
 pub(crate) fn depfile(output: &[u8], discovered: &[Vec<u8>]) -> Option<Vec<u8>> {
-    let is_odd = |path: &[u8]| path.iter().any(|byte| matches!(byte, b'\\' | b':' | b'\n' | b'\r' | b'\t' | b'\0'));
+    let is_odd =
+        |path: &[u8]| path.iter().any(|byte| matches!(byte, b'\\' | b':' | b'\n' | b'\r' | b'\t' | b'\0'));
     if is_odd(output) || discovered.iter().any(|path| is_odd(path)) {
         return None;
     }

@@ -192,7 +192,8 @@ impl Work<'_, '_> {
                 let digest = output.leaf.digest;
                 // What is there already need not be fetched.
                 let path = graph.files.path(output.file);
-                if self.files.held(path).is_ok_and(|held| held.digest == digest) && digest.size <= LARGE
+                if self.files.held(path).is_ok_and(|held| held.digest == digest)
+                    && digest.size <= LARGE
                     && let Ok(bytes) = self.place.disk.read(path)
                     && Digest::of(&bytes) == digest
                 {
@@ -218,7 +219,9 @@ impl Work<'_, '_> {
                 for (at, number) in users {
                     match &read {
                         // Nobody but this compares what other caches than the client hand out.
-                        Ok(Some(bytes)) if Digest::of(bytes) == digest => self.stage(folder, at, number, bytes),
+                        Ok(Some(bytes)) if Digest::of(bytes) == digest => {
+                            self.stage(folder, at, number, bytes)
+                        }
                         Ok(Some(_)) => self.broken(at, number, "its content has another digest"),
                         Ok(None) => self.gone(at, number),
                         Err(error) => self.failed(at, number, error),
@@ -370,7 +373,9 @@ impl Work<'_, '_> {
             return Ok(());
         }
         if !build.has_logs_as_read(disk) {
-            return Err(io::Error::other("they have changed since they were read: what was restored is stale"));
+            return Err(io::Error::other(
+                "they have changed since they were read: what was restored is stale",
+            ));
         }
         logs::write(build, disk, &self.base, &told, &forgotten)
     }
