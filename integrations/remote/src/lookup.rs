@@ -10,9 +10,10 @@
 use crate::cache::Cache;
 use crate::doubt::Doubt;
 use crate::files::Files;
+use crate::found::{Answer, Found, Hit};
 use crate::key::{Key, Keys, Kind, Prepared, discovers};
 use crate::levels::levels;
-use crate::result::{Output, outputs_of};
+use crate::result::outputs_of;
 use crate::state::Discovered;
 use crate::tree::{Inputs, Leaf};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -23,68 +24,6 @@ use upcheck_reapi::{ActionResult, Digest, Error, Message};
 pub(crate) const MOST_LISTS: usize = 8;
 /// How long such a list may be, in bytes.
 const LONGEST_LIST: u64 = 8 << 20;
-
-/// What the cache has for one stale target.
-#[derive(Clone, Debug)]
-pub enum Answer {
-    /// Its outputs are there.
-    Cached(Box<Hit>),
-    /// They are not. Why, where that is not simply because nobody has put them there.
-    NotCached(Option<Doubt>),
-    /// Nobody can tell: an input is made by this target, which is stale and not cached.
-    Unknown(TargetId),
-    /// The cache did not answer.
-    Trouble,
-}
-
-/// What was found for a target.
-#[derive(Clone, Debug)]
-pub struct Hit {
-    /// The key.
-    pub action: Digest,
-    /// Its outputs, in the order of the description.
-    pub(crate) outputs: Vec<Output>,
-    /// What the command has discovered there, as it is spelt here.
-    pub(crate) discovered: Vec<Vec<u8>>,
-    /// The files on the disk that the key was made of.
-    pub(crate) read: Vec<Vec<u8>>,
-    /// Targets whose results the key was made of.
-    pub(crate) after: Vec<TargetId>,
-}
-
-impl Hit {
-    /// How many bytes its outputs have.
-    #[must_use]
-    pub fn size(&self) -> u64 {
-        self.outputs.iter().map(|output| output.leaf.digest.size).sum()
-    }
-}
-
-/// What was found for stale targets.
-#[derive(Clone, Debug, Default)]
-pub struct Found {
-    /// For each target that was asked about; those that others need come first.
-    pub answers: Vec<(TargetId, Answer)>,
-    /// What went wrong first.
-    pub trouble: Option<Error>,
-}
-
-impl Found {
-    /// How many are cached, not cached, unknown, and without an answer.
-    #[must_use]
-    pub fn counts(&self) -> [usize; 4] {
-        let mut counts = [0; 4];
-        for (_, answer) in &self.answers {
-            counts[match answer {
-                Answer::Cached(_) => 0,
-                Answer::NotCached(_) => 1,
-                Answer::Unknown(_) => 2,
-                Answer::Trouble => 3,
-            }] += 1;
-        }
-        counts
-    }
-}
 
 /// Inputs that are put together.
 #[derive(Default)]
@@ -129,13 +68,23 @@ pub(crate) struct Lookup<'a, 'b> {
     /// What stale targets make, by its name in trees: what it will hold, or who makes it where that is not known.
     made: HashMap<String, (TargetId, Option<Leaf>)>,
     found: Found,
+    /// Targets without an answer.
+    troubled: HashSet<TargetId>,
     /// No question is worth asking any more.
     is_over: bool,
 }
 
 impl<'a, 'b> Lookup<'a, 'b> {
     pub(crate) fn new(keys: Keys<'a>, files: &'b mut Files<'a>, cache: &'b dyn Cache) -> Self {
-        Self { keys, files, cache, made: HashMap::new(), found: Found::default(), is_over: false }
+        Self {
+            keys,
+            files,
+            cache,
+            made: HashMap::new(),
+            found: Found::default(),
+            troubled: HashSet::new(),
+            is_over: false,
+        }
     }
 
     /// Asks for these targets, which are all that are stale.
@@ -423,16 +372,14 @@ impl<'a, 'b> Lookup<'a, 'b> {
 
     /// Behind trouble is trouble.
     fn answer_behind(&mut self, target: TargetId, other: TargetId) {
-        let is_trouble =
-            |(found, answer): &(TargetId, Answer)| *found == other && matches!(answer, Answer::Trouble);
-        let answer = match self.found.answers.iter().any(is_trouble) {
-            true => Answer::Trouble,
-            false => Answer::Unknown(other),
-        };
-        self.answer(target, answer);
+        let is_trouble = self.troubled.contains(&other);
+        self.answer(target, if is_trouble { Answer::Trouble } else { Answer::Unknown(other) });
     }
 
     fn answer(&mut self, target: TargetId, answer: Answer) {
+        if matches!(answer, Answer::Trouble) {
+            self.troubled.insert(target);
+        }
         self.found.answers.push((target, answer));
     }
 
