@@ -4,9 +4,11 @@ pub mod aloud;
 pub mod answer;
 #[cfg(unix)]
 pub mod bazel_remote;
+pub mod grpc_server;
 pub mod moment;
 pub mod schemas;
 pub mod space;
+pub mod strict_cache;
 pub mod through_c;
 pub mod tools;
 pub mod twin;

@@ -6,6 +6,10 @@ use crate::exit::Status;
 use crate::remote::{KeyArgs, PublishArgs, RestoreArgs};
 #[cfg(feature = "remote")]
 use crate::remote_args::RemoteArgs;
+#[cfg(feature = "remote")]
+use crate::remote_doctor::RemoteDoctorArgs;
+#[cfg(feature = "remote")]
+use crate::remote_show::RemoteShowArgs;
 use crate::run::Trouble;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
@@ -43,6 +47,13 @@ const PUBLISH_EXIT_STATUS: &str = "Exit status: 0 what can be published is there
 const DOCTOR_EXIT_STATUS: &str = "Exit status: 0 nothing to worry about, 1 warnings, 2 trouble.";
 
 const BENCH_FS_EXIT_STATUS: &str = "Exit status: 0 it was measured, 2 trouble.";
+
+#[cfg(feature = "remote")]
+const REMOTE_DOCTOR_EXIT_STATUS: &str =
+    "Exit status: 0 nothing to worry about, 1 warnings, 2 the cache cannot be used.";
+
+#[cfg(feature = "remote")]
+const REMOTE_SHOW_EXIT_STATUS: &str = "Exit status: 0 it is there, 1 nothing is there, 2 trouble.";
 
 const AFTER_HELP: &str = "A target that is called like a command: `upcheck check why`.
 
@@ -342,6 +353,22 @@ pub(crate) enum Command {
     /// Measure how fast the file system of a directory can be asked, and what planning that gains
     #[command(after_help = BENCH_FS_EXIT_STATUS)]
     BenchFs(BenchFsArgs),
+    /// Examine a cache on another machine, or what is in it
+    #[cfg(feature = "remote")]
+    #[command(subcommand)]
+    Remote(RemoteCommand),
+}
+
+/// What is done about a cache itself.
+#[cfg(feature = "remote")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum RemoteCommand {
+    /// Say step by step whether a cache can be reached, trusted and asked
+    #[command(after_help = REMOTE_DOCTOR_EXIT_STATUS)]
+    Doctor(RemoteDoctorArgs),
+    /// Show what a cache has under a digest: an action, its command, its inputs, its result
+    #[command(after_help = REMOTE_SHOW_EXIT_STATUS)]
+    Show(RemoteShowArgs),
 }
 
 #[derive(Debug, ClapArgs)]

@@ -24,6 +24,10 @@ mod record;
 mod remote;
 #[cfg(feature = "remote")]
 mod remote_args;
+#[cfg(feature = "remote")]
+mod remote_doctor;
+#[cfg(feature = "remote")]
+mod remote_show;
 mod run;
 mod text;
 mod verify_globs;

@@ -2,6 +2,8 @@
 
 use crate::affected;
 use crate::answer::Answer;
+#[cfg(feature = "remote")]
+use crate::args::RemoteCommand;
 use crate::args::{Args, CheckArgs, Command, Common, Format};
 use crate::bench_fs;
 use crate::build_tool;
@@ -20,6 +22,8 @@ use crate::text;
 use crate::verify_globs;
 use crate::why;
 use crate::words;
+#[cfg(feature = "remote")]
+use crate::{remote_doctor, remote_show};
 use anstream::AutoStream;
 use clap::ColorChoice;
 use std::ffi::OsString;
@@ -88,6 +92,8 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
             | Command::BenchFs(_)
             | Command::VerifyGlobs(_),
         ) => &Vec::new(),
+        #[cfg(feature = "remote")]
+        Some(Command::Remote(_)) => &Vec::new(),
     };
     let refused = |common: &Common, why: &str| {
         let trouble = Trouble(why.into());
@@ -95,6 +101,15 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     };
     if let Some(contradiction) = common.contradiction(command) {
         return refused(common, contradiction);
+    }
+    #[cfg(feature = "remote")]
+    if let Some(Command::Remote(asked)) = &args.command {
+        // It is about no build.
+        let exit = match asked {
+            RemoteCommand::Doctor(asked) => remote_doctor::doctor(common, asked),
+            RemoteCommand::Show(asked) => remote_show::show(common, asked),
+        };
+        return exit.map(Status::from);
     }
     if common.named.write_query {
         return cmake::write_query(common).map(Status::from);
@@ -142,6 +157,8 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
         Some(Command::BenchFs(args)) => bench_fs::bench_fs(common, args),
         Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
+        #[cfg(feature = "remote")]
+        Some(Command::Remote(_)) => return Err(Trouble("it is about no build".into())),
         Some(Command::Run(args)) => {
             // Exit statuses from 125 on are its own; all others are those of the command that it runs.
             let run = if build_tool::is_meant(common) { build_tool::run } else { record::run };
@@ -180,11 +197,17 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Restore(_)) => (remote::RESTORE_SCHEMA, false),
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
         Some(Command::BenchFs(_)) => (bench_fs::SCHEMA, false),
+        #[cfg(feature = "remote")]
+        Some(Command::Remote(RemoteCommand::Doctor(_))) => (remote_doctor::SCHEMA, false),
+        #[cfg(feature = "remote")]
+        Some(Command::Remote(RemoteCommand::Show(_))) => (remote_show::SCHEMA, false),
     };
     if matches!(args.common.format, Format::Json | Format::Jsonl) && !quiet {
         // Fails where the trouble is standard output itself.
         // A file system is the same, whatever describes a build.
         let is_about_a_build = !matches!(args.command, Some(Command::BenchFs(_)));
+        #[cfg(feature = "remote")]
+        let is_about_a_build = is_about_a_build && !matches!(args.command, Some(Command::Remote(_)));
         let from = is_about_a_build.then(|| args.common.origin());
         let _ = print(&args.common, |out| json::print_trouble(out, from, schema, &trouble.0));
     }

@@ -72,6 +72,12 @@ impl Error {
         Self(Arc::new(Inner { kind, operation, cause, hint }))
     }
 
+    /// The same of another kind, and with a hint if there is none.
+    pub(crate) fn or_else(self, kind: ErrorKind, hint: &'static str) -> Self {
+        let hint = self.0.hint.or(Some(hint));
+        Self::with_hint(kind, self.0.operation.clone(), self.0.cause.clone(), hint)
+    }
+
     /// What went wrong, as far as it makes a difference.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

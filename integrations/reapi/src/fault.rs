@@ -37,7 +37,8 @@ impl Failure {
         match self {
             // A server's own words have no source.
             Self::Status(status) => status.code() == Code::Unavailable || status.source().is_some(),
-            Self::Error(_) => false,
+            // Perhaps the other side is gone without a word, as after a network's change.
+            Self::Error(error) => error.kind() == ErrorKind::Stalled,
         }
     }
 
@@ -67,6 +68,9 @@ pub(crate) fn of_status(operation: String, status: &Status, secrets: &[Secret]) 
     sources(status.source(), &mut words);
     let cause = told(words, secrets);
     let (kind, hint) = match status.code() {
+        Code::Unauthenticated if status.message().contains("certificate") => {
+            (ErrorKind::Refused, Some(NO_CERTIFICATE))
+        }
         Code::Unauthenticated => (ErrorKind::Refused, Some(NO_CREDENTIALS)),
         Code::PermissionDenied => (ErrorKind::Refused, Some("these credentials are not allowed to do that")),
         _ if is_undecodable(status) => (ErrorKind::BrokenAnswer, None),
@@ -121,6 +125,7 @@ pub(crate) fn shown(text: &str, secrets: &[Secret]) -> String {
 }
 
 const NO_CREDENTIALS: &str = "the server wants credentials, or others than these";
+const NO_CERTIFICATE: &str = "the server wants a client certificate, or another one";
 const NOT_GRPC: &str = "that port does not speak gRPC without TLS: is it the server's HTTP port, or is the address one for grpcs://?";
 
 /// What is behind words that libraries use when a connection fails.
@@ -132,15 +137,15 @@ fn of_words(cause: &str) -> Option<(ErrorKind, Option<&'static str>)> {
             Tls,
             "the authority that signed the server's certificate is not known here: name its certificate as CA",
         ),
-        (&["NotValidForName"], Tls, "the certificate is for another name: give that as the server's name"),
-        (&["Expired"], Tls, "the certificate has expired, or a clock is wrong"),
-        (&["NotValidYet"], Tls, "the certificate is not valid yet, or a clock is wrong"),
-        (&["CaUsedAsEndEntity"], Tls, "the server shows the certificate of an authority as its own"),
         (
-            &["CertificateRequired", "CertificateUnknown", "UnknownCA"],
+            &["NotValidForName", "not valid for name"],
             Tls,
-            "the server wants a client certificate, or another one",
+            "the certificate is for another name: give that as the server's name",
         ),
+        (&["Expired", "certificate expired"], Tls, "the certificate has expired, or a clock is wrong"),
+        (&["NotValidYet", "not valid yet"], Tls, "the certificate is not valid yet, or a clock is wrong"),
+        (&["CaUsedAsEndEntity"], Tls, "the server shows the certificate of an authority as its own"),
+        (&["CertificateRequired", "CertificateUnknown", "UnknownCA"], Tls, NO_CERTIFICATE),
         (&["BadCertificate", "DecryptError"], Tls, "the server does not accept the client certificate"),
         (
             &["InvalidContentType", "InvalidMessage"],

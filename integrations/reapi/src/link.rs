@@ -285,7 +285,14 @@ impl Link {
             Connection { channel, metadata, capabilities: ServerCapabilities::default(), expires };
         let question = GetCapabilitiesRequest { instance_name: self.address.instance().into() };
         let answer = self.ask_once(&connection, Method::CAPABILITIES, question, LARGEST).await;
-        connection.capabilities = answer.map_err(|failure| self.error(Method::CAPABILITIES, failure))?;
+        connection.capabilities = answer.map_err(|failure| {
+            let error = self.error(Method::CAPABILITIES, failure);
+            // Somebody took the connection. One who has been a cache before is being restarted.
+            match error.kind() == ErrorKind::Unreachable && !self.was_up.load(Ordering::Relaxed) {
+                true => error.or_else(ErrorKind::NotACache, CLOSED),
+                false => error,
+            }
+        })?;
         let functions = connection.cache().map(|cache| cache.digest_functions.as_slice()).unwrap_or_default();
         if !functions.contains(&SHA256) {
             let cause = "the server has no cache for SHA-256";
@@ -333,6 +340,8 @@ pub(crate) async fn ready(grpc: &mut Grpc<Channel>) -> Result<(), tonic::Status>
 /// read at once.
 const STREAM_WINDOW: u32 = 2 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
+
+const CLOSED: &str = "it was closed before anything was said: does that port want TLS, grpcs://, or is it the server's HTTP port?";
 
 const REQUEST_METADATA: &str = "build.bazel.remote.execution.v2.requestmetadata-bin";
 

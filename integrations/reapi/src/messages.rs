@@ -323,3 +323,6 @@ pub struct ExecutedActionMetadata {
     #[prost(message, optional, tag = "12")]
     pub virtual_execution_duration: Option<Duration>,
 }
+
+#[cfg(test)]
+mod tests;
