@@ -4,10 +4,12 @@ pub mod aloud;
 pub mod answer;
 #[cfg(unix)]
 pub mod bazel_remote;
+#[cfg(unix)]
 pub mod grpc_server;
 pub mod moment;
 pub mod schemas;
 pub mod space;
+#[cfg(unix)]
 pub mod strict_cache;
 pub mod through_c;
 pub mod tools;

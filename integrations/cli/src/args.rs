@@ -2,6 +2,7 @@
 
 use crate::cmake::Cmake;
 use crate::exit::Status;
+#[cfg(feature = "remote")]
 use crate::remote::{KeyArgs, PublishArgs, RestoreArgs, SnapshotCommand};
 #[cfg(feature = "remote")]
 use crate::remote_args::RemoteArgs;

@@ -70,8 +70,20 @@ impl RemoteArgs {
 
     /// The cache, if one is named. Nothing is connected before it is asked something.
     pub(crate) fn client(&self) -> Result<Option<(Address, Client)>, Trouble> {
+        self.client_with(|_| {})
+    }
+
+    /// The same for a few short questions by the way, for which nobody wants to wait: a cache from which nothing comes for
+    /// as long as connecting may take does not answer.
+    pub(crate) fn impatient_client(&self) -> Result<Option<(Address, Client)>, Trouble> {
+        self.client_with(|options| options.stall_timeout = options.connect_timeout)
+    }
+
+    fn client_with(&self, change: impl FnOnce(&mut Options)) -> Result<Option<(Address, Client)>, Trouble> {
         let Some(address) = self.address()? else { return Ok(None) };
-        let client = Client::open(&address, self.options()?)?;
+        let mut options = self.options()?;
+        change(&mut options);
+        let client = Client::open(&address, options)?;
         Ok(Some((address, client)))
     }
 }

@@ -7,7 +7,7 @@ use upcheck_reapi::{ActionResult, Blob, Client, Digest, Error};
 pub type Take<'a> = dyn FnMut(Digest, Result<Option<Vec<u8>>, Error>) + 'a;
 
 /// A cache. See [`Client`], whose functions these are.
-pub trait Cache {
+pub trait Cache: Sync {
     /// Which of these blobs are not there.
     ///
     /// # Errors

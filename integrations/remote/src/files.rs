@@ -8,6 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+#[cfg(unix)]
 use std::time::{Duration, Instant};
 use upcheck::collect::Disk;
 use upcheck::{Meta, Stat, is_racy, os_message};
@@ -15,6 +16,7 @@ use upcheck_ninja::contents::Contents;
 use upcheck_reapi::Digest;
 
 /// No clock of a file system ticks less often.
+#[cfg(unix)]
 const LONGEST_TICK: Duration = Duration::from_millis(2_500);
 
 /// What a file held, and how it looked then.
@@ -94,6 +96,7 @@ impl<'a> Files<'a> {
 
     /// Waits until the stamps of all files that were looked at prove something: some milliseconds after the newest one,
     /// two seconds where stamps are coarse. Files with stamps that are far ahead are not waited for.
+    #[cfg(unix)]
     pub(crate) fn settle(&self) {
         let began = Instant::now();
         let racy: Vec<Meta> =

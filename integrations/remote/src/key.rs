@@ -14,7 +14,7 @@
 
 use crate::doubt::Doubt;
 use crate::files::Files;
-use crate::programs::{names_in, programs};
+use crate::programs::{Words, names_in, programs};
 use crate::root::{Root, to_path};
 use crate::tree::{Inputs, Leaf, Tree, tree};
 use std::collections::HashMap;
@@ -161,7 +161,7 @@ impl<'a> Keys<'a> {
         if let Ok(held) = files.held(b"/etc/os-release") {
             properties.push(property("OSRelease", &held.digest.to_string()));
         }
-        let (programs, mut words) = programs(&recipe.command)?;
+        let Words { programs, others: mut words } = programs(&recipe.command)?;
         if let Some((_, content)) = &recipe.response_file {
             words.extend(content.split(u8::is_ascii_whitespace).map(<[u8]>::to_vec));
         }

@@ -8,6 +8,7 @@
 mod cache;
 mod doubt;
 mod files;
+mod found;
 mod key;
 mod levels;
 mod lookup;
@@ -25,8 +26,8 @@ mod tree;
 
 pub use cache::{Cache, Take};
 pub use doubt::Doubt;
+pub use found::{Answer, Found, Hit};
 pub use key::Settings;
-pub use lookup::{Answer, Found, Hit};
 pub use publish::{Published, Skip};
 #[cfg(unix)]
 pub use restore::{Refusal, restore};

@@ -10,9 +10,10 @@
 use crate::cache::Cache;
 use crate::doubt::Doubt;
 use crate::files::Files;
+use crate::found::{Answer, Found, Hit};
 use crate::key::{Key, Keys, Kind, Prepared, discovers};
 use crate::levels::levels;
-use crate::result::{Output, outputs_of};
+use crate::result::outputs_of;
 use crate::state::Discovered;
 use crate::tree::{Inputs, Leaf};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -24,66 +25,14 @@ pub(crate) const MOST_LISTS: usize = 8;
 /// How long such a list may be, in bytes.
 const LONGEST_LIST: u64 = 8 << 20;
 
-/// What the cache has for one stale target.
-#[derive(Clone, Debug)]
-pub enum Answer {
-    /// Its outputs are there.
-    Cached(Box<Hit>),
-    /// They are not. Why, where that is not simply because nobody has put them there.
-    NotCached(Option<Doubt>),
-    /// Nobody can tell: an input is made by this target, which is stale and not cached.
-    Unknown(TargetId),
-    /// The cache did not answer.
-    Trouble,
-}
-
-/// What was found for a target.
-#[derive(Clone, Debug)]
-pub struct Hit {
-    /// The key.
-    pub action: Digest,
-    /// Its outputs, in the order of the description.
-    pub(crate) outputs: Vec<Output>,
-    /// What the command has discovered there, as it is spelt here.
-    pub(crate) discovered: Vec<Vec<u8>>,
-    /// The files on the disk that the key was made of.
-    pub(crate) read: Vec<Vec<u8>>,
-    /// Targets whose results the key was made of.
-    pub(crate) after: Vec<TargetId>,
-}
-
-impl Hit {
-    /// How many bytes its outputs have.
-    #[must_use]
-    pub fn size(&self) -> u64 {
-        self.outputs.iter().map(|output| output.leaf.digest.size).sum()
-    }
-}
-
-/// What was found for stale targets.
-#[derive(Clone, Debug, Default)]
-pub struct Found {
-    /// For each target that was asked about; those that others need come first.
-    pub answers: Vec<(TargetId, Answer)>,
-    /// What went wrong first.
-    pub trouble: Option<Error>,
-}
-
-impl Found {
-    /// How many are cached, not cached, unknown, and without an answer.
-    #[must_use]
-    pub fn counts(&self) -> [usize; 4] {
-        let mut counts = [0; 4];
-        for (_, answer) in &self.answers {
-            counts[match answer {
-                Answer::Cached(_) => 0,
-                Answer::NotCached(_) => 1,
-                Answer::Unknown(_) => 2,
-                Answer::Trouble => 3,
-            }] += 1;
-        }
-        counts
-    }
+/// Inputs that are put together.
+#[derive(Default)]
+struct Gathered {
+    inputs: Inputs,
+    /// The files on the disk among them.
+    read: Vec<Vec<u8>>,
+    /// The targets that make the others.
+    after: Vec<TargetId>,
 }
 
 /// Why a target has no inputs to make a key of.
@@ -119,13 +68,23 @@ pub(crate) struct Lookup<'a, 'b> {
     /// What stale targets make, by its name in trees: what it will hold, or who makes it where that is not known.
     made: HashMap<String, (TargetId, Option<Leaf>)>,
     found: Found,
+    /// Targets without an answer.
+    troubled: HashSet<TargetId>,
     /// No question is worth asking any more.
     is_over: bool,
 }
 
 impl<'a, 'b> Lookup<'a, 'b> {
     pub(crate) fn new(keys: Keys<'a>, files: &'b mut Files<'a>, cache: &'b dyn Cache) -> Self {
-        Self { keys, files, cache, made: HashMap::new(), found: Found::default(), is_over: false }
+        Self {
+            keys,
+            files,
+            cache,
+            made: HashMap::new(),
+            found: Found::default(),
+            troubled: HashSet::new(),
+            is_over: false,
+        }
     }
 
     /// Asks for these targets, which are all that are stale.
@@ -193,7 +152,7 @@ impl<'a, 'b> Lookup<'a, 'b> {
 
     fn make_keys(&mut self, question: &mut Question) -> Result<(), Stop> {
         let build = self.keys.build;
-        let (declared, read, after) = self.declared(&question.prepared)?;
+        let Gathered { inputs: declared, read, after } = self.declared(&question.prepared)?;
         if !discovers(&question.prepared.recipe) {
             let key = self.keys.key(&question.prepared, Kind::Full, declared).map_err(Stop::Doubt)?;
             question.known = Some(Guess { action: key.action.0, discovered: Vec::new(), read, after });
@@ -216,9 +175,9 @@ impl<'a, 'b> Lookup<'a, 'b> {
     }
 
     /// The inputs that the description names, the files among them, and the targets.
-    fn declared(&mut self, prepared: &Prepared) -> Result<(Inputs, Vec<Vec<u8>>, Vec<TargetId>), Stop> {
+    fn declared(&mut self, prepared: &Prepared) -> Result<Gathered, Stop> {
         let graph = self.keys.build.graph();
-        let mut gathered = (Inputs::new(), Vec::new(), Vec::new());
+        let mut gathered = Gathered::default();
         for &file in &prepared.recipe.inputs {
             self.add(&mut gathered, graph.files.path(file))?;
         }
@@ -238,30 +197,26 @@ impl<'a, 'b> Lookup<'a, 'b> {
         for path in &discovered {
             self.add(&mut gathered, path)?;
         }
-        let (inputs, read, after) = gathered;
+        let Gathered { inputs, read, after } = gathered;
         let key = self.keys.key(prepared, Kind::Full, inputs).map_err(Stop::Doubt)?;
         Ok(Guess { action: key.action.0, discovered, read, after })
     }
 
-    fn add(
-        &mut self,
-        (inputs, read, after): &mut (Inputs, Vec<Vec<u8>>, Vec<TargetId>),
-        path: &[u8],
-    ) -> Result<(), Stop> {
+    fn add(&mut self, gathered: &mut Gathered, path: &[u8]) -> Result<(), Stop> {
         let name = self.keys.root.name_in_tree(path).map_err(Stop::Doubt)?;
         let leaf = match self.made.get(&name) {
             Some((target, Some(leaf))) => {
-                after.push(*target);
+                gathered.after.push(*target);
                 *leaf
             }
             Some((target, None)) => return Err(Stop::Behind(*target)),
             None => {
                 let held = self.files.held(path).map_err(Stop::Doubt)?;
-                read.push(path.to_vec());
+                gathered.read.push(path.to_vec());
                 Leaf { digest: held.digest, is_executable: held.is_executable }
             }
         };
-        inputs.insert(name, leaf);
+        gathered.inputs.insert(name, leaf);
         Ok(())
     }
 
@@ -281,6 +236,7 @@ impl<'a, 'b> Lookup<'a, 'b> {
             let known = question.known.take();
             let result = known.as_ref().map(|guess| results.remove(&guess.action));
             let declared = question.declared.as_ref().map(|key| results.get(&key.action.0).cloned());
+            let is_failure = matches!(result, Some(Some(Err(_)) | None));
             let is_hit = match (known, result) {
                 (Some(guess), Some(Some(Ok(Some(result))))) => self.take_hit(&question, guess, &result),
                 _ => false,
@@ -288,7 +244,7 @@ impl<'a, 'b> Lookup<'a, 'b> {
             if is_hit {
                 continue;
             }
-            if self.is_over {
+            if self.is_over || is_failure {
                 self.answer(question.target, Answer::Trouble);
                 continue;
             }
@@ -333,13 +289,14 @@ impl<'a, 'b> Lookup<'a, 'b> {
             guesses.iter().flat_map(|(_, guesses)| guesses).map(|guess| guess.action).collect();
         let results = self.ask(&actions);
         for (question, guesses) in guesses {
+            let is_failure = guesses.iter().any(|guess| !matches!(results.get(&guess.action), Some(Ok(_))));
             let is_hit = guesses.into_iter().any(|guess| match results.get(&guess.action) {
                 Some(Ok(Some(result))) => self.take_hit(&question, guess, result),
                 _ => false,
             });
             match is_hit {
                 true => {}
-                false if self.is_over => self.answer(question.target, Answer::Trouble),
+                false if self.is_over || is_failure => self.answer(question.target, Answer::Trouble),
                 false => self.not_found(&question),
             }
         }
@@ -415,16 +372,14 @@ impl<'a, 'b> Lookup<'a, 'b> {
 
     /// Behind trouble is trouble.
     fn answer_behind(&mut self, target: TargetId, other: TargetId) {
-        let is_trouble =
-            |(found, answer): &(TargetId, Answer)| *found == other && matches!(answer, Answer::Trouble);
-        let answer = match self.found.answers.iter().any(is_trouble) {
-            true => Answer::Trouble,
-            false => Answer::Unknown(other),
-        };
-        self.answer(target, answer);
+        let is_trouble = self.troubled.contains(&other);
+        self.answer(target, if is_trouble { Answer::Trouble } else { Answer::Unknown(other) });
     }
 
     fn answer(&mut self, target: TargetId, answer: Answer) {
+        if matches!(answer, Answer::Trouble) {
+            self.troubled.insert(target);
+        }
         self.found.answers.push((target, answer));
     }
 

@@ -18,6 +18,13 @@ enum Token {
     Into,
 }
 
+/// What a command says.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(crate) programs: Vec<Vec<u8>>,
+    pub(crate) others: Vec<Vec<u8>>,
+}
+
 /// Words of a shell that run no program.
 const BUILTIN: [&[u8]; 11] =
     [b":", b"[", b"cd", b"command", b"echo", b"exec", b"export", b"false", b"printf", b"test", b"true"];
@@ -33,7 +40,7 @@ const BEYOND: [&[u8]; 17] = [
 ];
 
 /// The programs of a command, as it spells them, and its other words, which may name files; each once, sorted.
-pub(crate) fn programs(command: &[u8]) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), Doubt> {
+pub(crate) fn programs(command: &[u8]) -> Result<Words, Doubt> {
     let beyond = |word: &[u8]| Doubt::Shell(String::from_utf8_lossy(word).into());
     let (mut found, mut others) = (Vec::new(), Vec::new());
     let (mut is_start, mut is_file) = (true, false);
@@ -62,7 +69,7 @@ pub(crate) fn programs(command: &[u8]) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), D
         words.sort_unstable();
         words.dedup();
     }
-    Ok((found, others))
+    Ok(Words { programs: found, others })
 }
 
 /// What of a word may be a file's name: all of it, and of an option what stands behind an equals sign or a comma, or begins
@@ -170,8 +177,8 @@ mod tests {
 
     fn names(command: &str) -> Option<(String, String)> {
         let join = |words: Vec<Vec<u8>>| String::from_utf8_lossy(&words.join(&b' ')).into_owned();
-        let (found, others) = programs(command.as_bytes()).ok()?;
-        Some((join(found), join(others)))
+        let Words { programs, others } = programs(command.as_bytes()).ok()?;
+        Some((join(programs), join(others)))
     }
 
     #[test]

@@ -13,6 +13,8 @@ use crate::state::{Discovered, Input, TargetState};
 use crate::tree::{Inputs, Leaf};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use upcheck::TargetId;
 use upcheck::collect::Headway;
 use upcheck_reapi::messages::{ActionResult, OutputFile};
@@ -137,6 +139,7 @@ impl Publish<'_, '_> {
             headway.begins(published.blobs.1);
             self.cache.write_all(&blobs, &mut |n_bytes| headway.goes_on(n_bytes))?;
         }
+        let (mut results, mut listed) = (Vec::new(), Vec::new());
         for (candidate, outputs) in &new {
             if let Some(outputs) = outputs {
                 let path = |output: &Output| self.keys.build.graph().files.path(output.file).to_vec();
@@ -146,12 +149,19 @@ impl Publish<'_, '_> {
                     continue;
                 }
                 let result = result_of(outputs, Some(&candidate.state));
-                self.cache.put_action_result(candidate.full.action.0, &result)?;
+                results.push((candidate.full.action.0, result));
                 published.uploaded.push(candidate.target);
                 published.entries.extend(Entry::of_outputs(candidate.full.action.0, outputs));
             }
-            published.entries.extend(self.put_list(candidate, &known)?);
+            if let Some((action, list)) = list_of(candidate, &known) {
+                published.entries.extend(Entry::of(action, &list));
+                if known.lacks(candidate) {
+                    listed.push((action, list));
+                }
+            }
         }
+        self.put_all(&results)?;
+        self.put_all(&listed)?;
         Ok(published)
     }
 
@@ -328,25 +338,43 @@ impl Publish<'_, '_> {
         outputs.chain(messages.into_iter().map(|(digest, bytes)| Blob::Bytes { digest, bytes })).collect()
     }
 
-    /// Puts the list of what a command has discovered before those that others have put there. What is there then.
-    fn put_list(&self, candidate: &Candidate, known: &Known) -> Result<Option<Entry>, Error> {
-        let Some((key, (list, _))) = &candidate.declared else { return Ok(None) };
-        let action = key.action.0;
-        let others = known.lists.get(&action).into_iter().flatten();
-        let lacks = known.lacks(candidate);
-        let all = [list].into_iter().filter(|_| lacks).chain(others).take(MOST_LISTS);
-        let name = |(at, digest): (usize, &Digest)| OutputFile {
-            path: format!("discovered/{at}"),
-            digest: Some(digest.to_message()),
-            ..OutputFile::default()
+    /// Puts results, many at once: a cache has no way to put several in one request.
+    fn put_all(&self, results: &[(Digest, ActionResult)]) -> Result<(), Error> {
+        /// What waits for answers needs no processor.
+        const MOST_THREADS: usize = 32;
+        let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
+        let work = || {
+            while let Some((action, result)) = results.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Err(error) = self.cache.put_action_result(*action, result) {
+                    next.store(results.len(), Ordering::Relaxed);
+                    failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                }
+            }
         };
-        let output_files = all.enumerate().map(name).collect();
-        let result = ActionResult { output_files, ..result_of(&[], None) };
-        if lacks {
-            self.cache.put_action_result(action, &result)?;
-        }
-        Ok(Entry::of(action, &result))
+        std::thread::scope(|scope| {
+            for _ in 1..results.len().min(MOST_THREADS) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
+}
+
+/// The result that has the list of what a command has discovered before those that others have put there; `None` where it is
+/// among them.
+fn list_of(candidate: &Candidate, known: &Known) -> Option<(Digest, ActionResult)> {
+    let (key, (list, _)) = candidate.declared.as_ref()?;
+    let others = known.lists.get(&key.action.0).into_iter().flatten();
+    let own = known.lacks(candidate).then_some(list);
+    let all = own.into_iter().chain(others).take(MOST_LISTS);
+    let name = |(at, digest): (usize, &Digest)| OutputFile {
+        path: format!("discovered/{at}"),
+        digest: Some(digest.to_message()),
+        ..OutputFile::default()
+    };
+    let output_files = all.enumerate().map(name).collect();
+    Some((key.action.0, ActionResult { output_files, ..result_of(&[], None) }))
 }
 
 /// What a cache has already.

@@ -301,3 +301,80 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
     os_path::path(bytes).map(std::borrow::Cow::into_owned).unwrap_or_default()
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn root() -> Root {
+        Root {
+            spellings: vec![b"/home/me/p".to_vec(), b"/work/p".to_vec()],
+            base: b"/home/me/p/build".to_vec(),
+            below: b"build".to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_command_has_the_placeholder_where_a_path_begins_and_ends() {
+        for (command, expected) in [
+            ("cc -I/home/me/p/inc /home/me/p/a.c", "cc -I/__root__/inc /__root__/a.c"),
+            (
+                "cd /home/me/p && x '/work/p'/a --o=/work/p;y",
+                "cd /__root__ && x '/__root__'/a --o=/__root__;y",
+            ),
+            (
+                "x -Wl,-rpath,/home/me/p:/home/me/p/lib @/work/p/r",
+                "x -Wl,-rpath,/__root__:/__root__/lib @/__root__/r",
+            ),
+            (
+                "x /home/me/p2 /home/me/p.d /home/me/p-1 a/home/me/p ./home/me/p",
+                "x /home/me/p2 /home/me/p.d /home/me/p-1 a/home/me/p ./home/me/p",
+            ),
+            ("x /other/home/me/p", "x /other/home/me/p"),
+        ] {
+            assert_eq!(root().replace(command.as_bytes()).as_deref(), Ok(expected));
+        }
+        assert_eq!(root().replace(b"cc /__root__/a.c"), Err(Doubt::Placeholder));
+        assert_eq!(root().replace(b"cc \xff"), Err(Doubt::CommandNotText));
+    }
+
+    #[test]
+    fn names_are_from_the_root_and_what_lies_outside_is_apart() {
+        let name = |path: &str| root().name_in_tree(path.as_bytes()).ok();
+        for (path, expected) in [
+            ("a.o", "build/a.o"),
+            ("../src/a.c", "src/a.c"),
+            ("/home/me/p/src/a.c", "src/a.c"),
+            ("/work/p/src/a.c", "src/a.c"),
+            ("../../q/a.c", "__external__/home/me/q/a.c"),
+            ("/usr/include/a.h", "__external__/usr/include/a.h"),
+        ] {
+            assert_eq!(name(path).as_deref(), Some(expected), "{path}");
+        }
+        // Such a file would have the name of another one.
+        assert_eq!(name("../__external__/usr/include/a.h"), None);
+    }
+
+    #[test]
+    fn outputs_lie_beneath_the_build_directory() {
+        let name = |path: &str| root().name_of_output(path.as_bytes()).ok();
+        assert_eq!(name("obj/a.o").as_deref(), Some("obj/a.o"));
+        assert_eq!(name("/work/p/build/a.o").as_deref(), Some("a.o"));
+        for path in ["../a.o", "/home/me/p/a.o", ".", "/etc/passwd", "../build2/a.o", "../../x"] {
+            assert_eq!(name(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn discovered_names_are_spelt_as_here_when_they_come_back() {
+        let root = root();
+        for path in ["../src/a.h", "gen/a.h", "/home/me/p/src/a.h", "/usr/include/a.h"] {
+            let portable = root.portable(path.as_bytes()).expect("text");
+            assert_eq!(root.local(&portable).as_deref(), Some(path.as_bytes()));
+        }
+        assert_eq!(root.portable(b"/work/p/src/a.h").as_deref(), Ok("/__root__/src/a.h"));
+        for odd in ["", "/__root__", "/__root__x", "a//b", "a/../b", "a\0b", "/__root__/../x"] {
+            assert_eq!(root.local(odd), None, "{odd}");
+        }
+    }
+}

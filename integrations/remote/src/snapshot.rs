@@ -326,20 +326,20 @@ impl std::error::Error for PullError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::RefCell;
     use std::collections::HashMap;
+    use std::sync::Mutex;
 
     /// A cache in memory that counts what it is asked.
     #[derive(Default)]
     struct Memory {
-        blobs: RefCell<HashMap<Digest, Vec<u8>>>,
-        results: RefCell<HashMap<Digest, ActionResult>>,
-        written: RefCell<usize>,
+        blobs: Mutex<HashMap<Digest, Vec<u8>>>,
+        results: Mutex<HashMap<Digest, ActionResult>>,
+        written: Mutex<usize>,
     }
 
     impl Cache for Memory {
         fn find_missing(&self, digests: &[Digest]) -> Result<Vec<Digest>, Error> {
-            let blobs = self.blobs.borrow();
+            let blobs = self.blobs.lock().expect("nobody panics");
             Ok(digests
                 .iter()
                 .copied()
@@ -348,12 +348,15 @@ mod tests {
         }
 
         fn action_results(&self, actions: &[Digest]) -> Vec<Result<Option<ActionResult>, Error>> {
-            actions.iter().map(|action| Ok(self.results.borrow().get(action).cloned())).collect()
+            actions
+                .iter()
+                .map(|action| Ok(self.results.lock().expect("nobody panics").get(action).cloned()))
+                .collect()
         }
 
         fn read_all(&self, digests: &[Digest], take: &mut Take<'_>) {
             for &digest in digests {
-                take(digest, Ok(self.blobs.borrow().get(&digest).cloned()));
+                take(digest, Ok(self.blobs.lock().expect("nobody panics").get(&digest).cloned()));
             }
         }
 
@@ -362,17 +365,17 @@ mod tests {
         }
 
         fn write_all(&self, blobs: &[Blob], _: &mut dyn FnMut(u64)) -> Result<(), Error> {
-            *self.written.borrow_mut() += blobs.len();
+            *self.written.lock().expect("nobody panics") += blobs.len();
             for blob in blobs {
                 if let Blob::Bytes { digest, bytes } = blob {
-                    self.blobs.borrow_mut().insert(*digest, bytes.clone());
+                    self.blobs.lock().expect("nobody panics").insert(*digest, bytes.clone());
                 }
             }
             Ok(())
         }
 
         fn put_action_result(&self, action: Digest, result: &ActionResult) -> Result<(), Error> {
-            self.results.borrow_mut().insert(action, result.clone());
+            self.results.lock().expect("nobody panics").insert(action, result.clone());
             Ok(())
         }
     }
@@ -422,10 +425,10 @@ mod tests {
         assert!(results.last().is_some_and(|result| result.as_ref().is_ok_and(Option::is_none)));
 
         // The same again sends nothing, whatever the order.
-        *cache.written.borrow_mut() = 0;
+        *cache.written.lock().expect("nobody panics") = 0;
         push("main", &settings(), all.into_iter().map(|(_, entry)| entry).collect(), &cache, &Nobody)
             .expect("it is taken");
-        assert_eq!(*cache.written.borrow(), 0);
+        assert_eq!(*cache.written.lock().expect("nobody panics"), 0);
     }
 
     #[test]
@@ -446,12 +449,12 @@ mod tests {
         push("main", &settings(), vec![entry(1).1], &cache, &Nobody).expect("it is taken");
         let action = naming("main", &settings()).action.0;
         let part = {
-            let results = cache.results.borrow();
+            let results = cache.results.lock().expect("nobody panics");
             let digest = results[&action].output_files[0].digest.as_ref().expect("a digest");
             Digest::from_message(digest).expect("a digest")
         };
         let put = |bytes: &[u8]| {
-            cache.blobs.borrow_mut().insert(part, bytes.to_vec());
+            cache.blobs.lock().expect("nobody panics").insert(part, bytes.to_vec());
             Snapshot::pull("main", &settings(), &cache)
         };
         assert!(matches!(put(b"\xff\xff\xff"), Err(PullError::NoSnapshot)));
@@ -460,12 +463,12 @@ mod tests {
         let odd = Entry { sha256: vec![1, 2, 3], ..entry(1).1 };
         let odd = Entries { version: VERSION, entries: vec![odd] }.encode_to_vec();
         assert!(matches!(put(&odd), Err(PullError::NoSnapshot)));
-        cache.blobs.borrow_mut().remove(&part);
+        cache.blobs.lock().expect("nobody panics").remove(&part);
         assert!(Snapshot::pull("main", &settings(), &cache).expect("an answer").is_none());
         let huge = Digest { size: LONGEST + 1, ..part };
         let file = OutputFile { path: "x".into(), digest: Some(huge.to_message()), ..OutputFile::default() };
         let result = ActionResult { output_files: vec![file], ..ActionResult::default() };
-        cache.results.borrow_mut().insert(action, result);
+        cache.results.lock().expect("nobody panics").insert(action, result);
         assert!(matches!(Snapshot::pull("main", &settings(), &cache), Err(PullError::NoSnapshot)));
     }
 }

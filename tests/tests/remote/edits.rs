@@ -137,7 +137,7 @@ fn commands_of_another_root_are_told_apart_from_names_that_only_look_like_it() {
     let Some(server) = BazelRemote::plain() else { return };
     let server = &server.address();
     // The same text with another meaning: a path that goes on behind the root's name.
-    let manifest = format!("{MANIFEST}build more: words @/src/words\n  command = echo @/src/wordsx > $out\n");
+    let manifest = format!("{MANIFEST}build more: words @/src/words\n  command = echo @/src/wordsx > more\n");
     let one = Checkout::with(Ninja::V1_13, &manifest, &SOURCES);
     one.build_twice();
     one.publish(server);

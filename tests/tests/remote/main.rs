@@ -3,10 +3,12 @@
 #![cfg(unix)]
 
 mod across;
+mod cmake;
 #[path = "../command/mod.rs"]
 mod command;
 mod edits;
 mod hostile;
+mod json;
 mod published;
 mod server;
 mod snapshots;
@@ -33,6 +35,7 @@ rule link
   rspfile_content = $in
 rule words
   command = sort $in > $out
+  restat = 1
 build obj/a.o: cc @/src/a.c || words.txt
 build obj/b.o: cc @/src/b.c || words.txt
 build prog: link obj/a.o obj/b.o

@@ -82,7 +82,7 @@ build fine.out: copy @/src/in
     let said = one.publish(server);
     assert!(said.starts_with("1 target uploaded (") && said.contains("6 skipped"), "{said}");
     for why in [
-        "shell.out: at '$i' its command needs more of a shell than can be followed",
+        "shell.out: at '$i shell.out' its command needs more of a shell than can be followed",
         "console.out: its command talks to the terminal",
         "generator.out: it makes the build description itself",
         "gone.out: its command's program no-such-program-anywhere is not found",

@@ -20,7 +20,7 @@ pub(crate) fn ask(
     report: &Report,
 ) -> Result<Option<Remote>, Trouble> {
     // Before anything else, since it is wrong whatever is stale.
-    let Some((_, client)) = args.remote.client()? else {
+    let Some((_, client)) = args.remote.impatient_client()? else {
         return match args.snapshot {
             Some(_) => Err(no_cache()),
             None => Ok(None),
