@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind};
 use crate::options::Netrc;
 use crate::secret::Secret;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Who asks a host, if the file knows.
 pub(super) fn login(netrc: &Netrc, host: &str) -> Result<Option<Login>, Error> {
@@ -15,9 +15,23 @@ pub(super) fn login(netrc: &Netrc, host: &str) -> Result<Option<Login>, Error> {
         Netrc::Usual => (usual(), false),
     };
     let Some(path) = path else { return Ok(None) };
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(find(&text, host)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !named => Ok(None),
+    match read(&path, named)? {
+        Some(text) => Ok(find(&text, host)),
+        None => Ok(None),
+    }
+}
+
+/// What a file says; `None`: it is not there, and need not be.
+fn read(path: &Path, has_to_be: bool) -> Result<Option<String>, Error> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        // Nor has everybody a home: that of services is often /dev/null.
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+                && !has_to_be =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(Error::new(
             ErrorKind::Configuration,
             format!("reading {}", path.display()),
@@ -125,6 +139,17 @@ mod tests {
         assert_eq!(found("", "cache"), None);
         assert_eq!(found("machine", "cache"), None);
         assert_eq!(found("machine cache password \"open", "cache"), None);
+    }
+
+    #[test]
+    fn who_has_no_home_has_no_file_there() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        for home in [file.path(), Path::new("/no/such/home")] {
+            assert_eq!(read(&home.join(".netrc"), false).expect("that is no error"), None);
+            assert!(read(&home.join(".netrc"), true).is_err());
+        }
+        // Of a file that is there everybody should know why it does not count.
+        assert!(read(std::env::temp_dir().as_path(), false).is_err());
     }
 
     #[test]
