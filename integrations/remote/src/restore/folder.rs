@@ -8,17 +8,23 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use upcheck::Mtime;
 
 /// The build directory, open.
 pub(crate) struct Folder {
-    base: OwnedFd,
+    base: Arc<OwnedFd>,
 }
 
 /// A file beside the one whose place it will take. It goes away with the value, unless it has taken that place.
+///
+/// There may be as many as a build has outputs, and a process may have a thousand files open: so its directory is not kept
+/// open, but opened anew, in the same way, each time.
 pub(crate) struct Staged {
-    directory: OwnedFd,
+    base: Arc<OwnedFd>,
+    /// The names of the directories on the way, which were looked at.
+    way: Vec<Vec<u8>>,
     beside: String,
     name: Vec<u8>,
     is_placed: bool,
@@ -27,7 +33,7 @@ pub(crate) struct Staged {
 impl Folder {
     pub(crate) fn open(base: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self { base: rustix::fs::open(base, flags, Mode::empty())? })
+        Ok(Self { base: Arc::new(rustix::fs::open(base, flags, Mode::empty())?) })
     }
 
     /// Makes a file beside the one that `name` names from here. Directories on the way are made where they are missing.
@@ -42,16 +48,15 @@ impl Folder {
         if !parts.iter().all(is_plain) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let mut directory = self.base.try_clone()?;
-        for part in parts {
-            directory = descend(&directory, OsStr::from_bytes(part))?;
-        }
+        let way: Vec<Vec<u8>> = parts.into_iter().map(<[u8]>::to_vec).collect();
+        let directory = enter(&self.base, &way, true)?;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let beside = format!(".upcheck-{}-{number}.new", std::process::id());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(if is_executable { 0o777 } else { 0o666 });
         let file = rustix::fs::openat(&directory, beside.as_str(), flags, mode)?;
-        Ok((Staged { directory, beside, name: last.to_vec(), is_placed: false }, file.into()))
+        let base = Arc::clone(&self.base);
+        Ok((Staged { base, way, beside, name: last.to_vec(), is_placed: false }, file.into()))
     }
 
     /// The time that a file gets that is written here now, by the file system's own clock.
@@ -63,19 +68,24 @@ impl Folder {
     }
 }
 
-/// Opens a directory in another one, and makes it where it is missing.
-fn descend(directory: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
+/// Opens the directory at the end of a way, over no link. With `makes` what is missing is made.
+fn enter(base: &OwnedFd, way: &[Vec<u8>], makes: bool) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match rustix::fs::openat(directory, name, flags, Mode::empty()) {
-        Err(Errno::NOENT) => {
-            match rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(error) => return Err(error.into()),
+    let mut directory = base.try_clone()?;
+    for part in way {
+        let name = OsStr::from_bytes(part);
+        directory = match rustix::fs::openat(&directory, name, flags, Mode::empty()) {
+            Err(Errno::NOENT) if makes => {
+                match rustix::fs::mkdirat(&directory, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(error.into()),
+                }
+                rustix::fs::openat(&directory, name, flags, Mode::empty())?
             }
-            Ok(rustix::fs::openat(directory, name, flags, Mode::empty())?)
-        }
-        found => Ok(found?),
+            found => found?,
+        };
     }
+    Ok(directory)
 }
 
 impl Staged {
@@ -87,13 +97,14 @@ impl Staged {
     /// Gives it its time and puts it into the place of what is there: of a link itself, if that is one.
     pub(crate) fn place(&mut self, mtime: Mtime) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&self.directory, self.beside.as_str(), flags, Mode::empty())?;
+        let directory = enter(&self.base, &self.way, false)?;
+        let file = rustix::fs::openat(&directory, self.beside.as_str(), flags, Mode::empty())?;
         rustix::fs::futimens(
             file.as_fd(),
             &Timestamps { last_access: time(mtime), last_modification: time(mtime) },
         )?;
         let name = OsStr::from_bytes(&self.name);
-        rustix::fs::renameat(&self.directory, self.beside.as_str(), &self.directory, name)?;
+        rustix::fs::renameat(&directory, self.beside.as_str(), &directory, name)?;
         self.is_placed = true;
         Ok(())
     }
@@ -101,9 +112,12 @@ impl Staged {
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        if !self.is_placed {
-            // Nothing is left to be done when that fails.
-            let _ = rustix::fs::unlinkat(&self.directory, self.beside.as_str(), AtFlags::empty());
+        if self.is_placed {
+            return;
+        }
+        // Nothing is left to be done when that fails.
+        if let Ok(directory) = enter(&self.base, &self.way, false) {
+            let _ = rustix::fs::unlinkat(&directory, self.beside.as_str(), AtFlags::empty());
         }
     }
 }
@@ -137,6 +151,24 @@ mod tests {
         let status = fs::metadata(space.path().join("a/b/c")).expect("it is there");
         assert_eq!(upcheck::Meta::mtime_at(status.modified().expect("a time")), -1_500_000_000);
         assert_eq!(status.permissions().mode() & 0o111, 0);
+    }
+
+    #[test]
+    fn more_files_than_may_be_open_can_be_staged_at_once() {
+        let space = tempfile::tempdir().expect("a directory");
+        let folder = Folder::open(space.path()).expect("it is there");
+        let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(1024);
+        let n_files = most.min(20_000) + 10;
+        let staged: Vec<_> = (0..n_files)
+            .map(|n| stage(&folder, &format!("d{}/f{n}", n % 7)).expect("it can be staged"))
+            .collect();
+        for mut staged in staged {
+            staged.place(0).expect("it can be placed");
+        }
+        let found: usize = (0..7)
+            .map(|n| fs::read_dir(space.path().join(format!("d{n}"))).expect("a directory").count())
+            .sum();
+        assert_eq!(found as u64, n_files);
     }
 
     #[test]
