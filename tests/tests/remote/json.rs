@@ -17,7 +17,11 @@ fn what_is_printed_for_programs_is_what_the_schemas_say() {
     let mut add = |checkout: &Checkout, args: &[&str], expected: i32| {
         let ran = checkout.upcheck(&[args, &["--format", "json"]].concat());
         assert_eq!(ran.status, expected, "{args:?}: {ran:?}");
-        let schema = if args[0] == "check" { "report" } else { args[0] };
+        let schema = match args[..2.min(args.len())] {
+            ["check", ..] | ["snapshot", "pull"] => "report",
+            ["snapshot", "push"] => "publish",
+            _ => args[0],
+        };
         cases.push((format!("{schema}.json"), serde_json::from_str(&ran.stdout).expect("JSON")));
     };
     add(&one, &["publish", "--dry-run", "--remote", address], 0);
@@ -33,6 +37,10 @@ fn what_is_printed_for_programs_is_what_the_schemas_say() {
     add(&two, &["check", "--remote", address], 1);
     add(&two, &["restore", "--remote", address], 1);
     add(&two, &["restore"], 2);
+    add(&one, &["snapshot", "push", "--remote", address], 0);
+    add(&one, &["snapshot", "push", "--remote", nobody], 2);
+    add(&two, &["snapshot", "pull", "--remote", address], 1);
+    add(&two, &["snapshot", "pull"], 2);
     let remote = &cases[5].1["summary"]["remote"];
     assert_eq!((&remote["cached"], &remote["not_cached"]), (&json!(2), &json!(1)), "{remote}");
     for ((_, document), verdict) in cases.iter().zip(verdicts(&cases)) {

@@ -12,6 +12,7 @@ mod json;
 mod published;
 mod server;
 mod snapshots;
+mod strict;
 
 use command::{Ran, upcheck_in};
 use serde_json::Value;
