@@ -80,8 +80,11 @@ fn print_text(out: &mut dyn Write, args: &RepairArgs, repair: &Repair) -> io::Re
     ] {
         print_list(out, args, what, outputs.len(), outputs.iter().map(|output| shown(output)))?;
     }
-    let unproven =
-        repair.unproven.iter().map(|unproven| format!("{}: {}", shown(&unproven.target), why(unproven)));
+    // What was never built says least, and often there is much of it: `install`, say.
+    let (never, known): (Vec<_>, Vec<_>) =
+        repair.unproven.iter().partition(|unproven| unproven.why == Why::NotRecorded);
+    let unproven = known.into_iter().chain(never);
+    let unproven = unproven.map(|unproven| format!("{}: {}", shown(&unproven.target), why(unproven)));
     print_list(out, args, "not proved", repair.unproven.len(), unproven)
 }
 

@@ -119,17 +119,29 @@ impl Contents {
         true
     }
 
-    /// Takes a target off the record. What was on record of it.
-    pub(crate) fn forget(&mut self, output: &[u8]) -> Option<Row> {
-        let place = self.place(output)?;
-        let row = self.targets.to_mut().remove(place);
+    /// Takes targets off the record. What was on record of them.
+    pub(crate) fn forget(&mut self, outputs: &[Vec<u8>]) -> Vec<Row> {
+        let mut places: Vec<usize> = outputs.iter().filter_map(|output| self.place(output)).collect();
+        places.sort_unstable();
+        places.dedup();
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let mut rows = Vec::with_capacity(places.len());
+        let targets = std::mem::take(self.targets.to_mut());
+        for (place, row) in targets.into_iter().enumerate() {
+            match places.binary_search(&place) {
+                Ok(_) => rows.push(row),
+                Err(_) => self.targets.to_mut().push(row),
+            }
+        }
         self.index();
-        Some(row)
+        rows
     }
 
-    /// Puts a target back that was taken off.
-    pub(crate) fn put_back(&mut self, row: Row) {
-        self.targets.to_mut().push(row);
+    /// Puts targets back that were taken off.
+    pub(crate) fn put_back(&mut self, rows: &[Row]) {
+        self.targets.to_mut().extend_from_slice(rows);
         self.index();
     }
 

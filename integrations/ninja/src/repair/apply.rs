@@ -54,7 +54,7 @@ impl Repair {
 
     fn carry_out(&self, undo: &mut Undo<'_>, contents: &mut Contents) -> Result<(), Error> {
         if !self.entries.is_empty() || !self.outdated.is_empty() {
-            undo.rows = self.outdated.iter().filter_map(|output| contents.forget(output)).collect();
+            undo.rows = contents.forget(&self.outdated);
             for (output, entry) in &self.entries {
                 if let Some(before) = contents.target(output).map(|row| row.log) {
                     undo.entries.push((output.clone(), before));
@@ -169,7 +169,7 @@ impl Undo<'_> {
             for (output, entry) in self.entries.iter().rev() {
                 contents.set_log(output, *entry);
             }
-            self.rows.iter().for_each(|row| contents.put_back(*row));
+            contents.put_back(&self.rows);
             let written = contents.write(self.place.folder());
             written
                 .map_err(|cause| trouble("recording contents in", as_bytes(self.place.folder()), cause))?;
