@@ -65,7 +65,8 @@ fn where_times_are_whole_seconds_an_archive_from_elsewhere_is_repaired_all_the_s
         echo B > there/b.c; touch -d @1600000000 there/b.c; \"$1\" repair -C there; \"$2\" -C there -n -v\n";
     let Some(output) = with_mounts("a file system of whole seconds", script) else { return };
     let text = answer(&output);
-    assert!(text.contains("repaired: ninja would run 0 of 5 targets, before 5\n"), "{text}");
+    // How many before depends on whether all was copied within a second.
+    assert!(text.contains("repaired: ninja would run 0 of 5 targets, before "), "{text}");
     assert!(
         text.contains("[2/2] cat b.o > b\n") && text.contains("not proved: b.o: input b.c changed\n"),
         "{text}"
