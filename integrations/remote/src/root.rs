@@ -308,7 +308,7 @@ mod tests {
 
     fn root() -> Root {
         Root {
-            spellings: vec![b"/home/me/p".to_vec(), b"/work/p".to_vec()],
+            spellings: vec![b"/home/me/p".to_vec(), b"/mnt/p".to_vec()],
             base: b"/home/me/p/build".to_vec(),
             below: b"build".to_vec(),
         }
@@ -318,12 +318,9 @@ mod tests {
     fn a_command_has_the_placeholder_where_a_path_begins_and_ends() {
         for (command, expected) in [
             ("cc -I/home/me/p/inc /home/me/p/a.c", "cc -I/__root__/inc /__root__/a.c"),
+            ("cd /home/me/p && x '/mnt/p'/a --o=/mnt/p;y", "cd /__root__ && x '/__root__'/a --o=/__root__;y"),
             (
-                "cd /home/me/p && x '/work/p'/a --o=/work/p;y",
-                "cd /__root__ && x '/__root__'/a --o=/__root__;y",
-            ),
-            (
-                "x -Wl,-rpath,/home/me/p:/home/me/p/lib @/work/p/r",
+                "x -Wl,-rpath,/home/me/p:/home/me/p/lib @/mnt/p/r",
                 "x -Wl,-rpath,/__root__:/__root__/lib @/__root__/r",
             ),
             (
@@ -345,7 +342,7 @@ mod tests {
             ("a.o", "build/a.o"),
             ("../src/a.c", "src/a.c"),
             ("/home/me/p/src/a.c", "src/a.c"),
-            ("/work/p/src/a.c", "src/a.c"),
+            ("/mnt/p/src/a.c", "src/a.c"),
             ("../../q/a.c", "__external__/home/me/q/a.c"),
             ("/usr/include/a.h", "__external__/usr/include/a.h"),
         ] {
@@ -359,7 +356,7 @@ mod tests {
     fn outputs_lie_beneath_the_build_directory() {
         let name = |path: &str| root().name_of_output(path.as_bytes()).ok();
         assert_eq!(name("obj/a.o").as_deref(), Some("obj/a.o"));
-        assert_eq!(name("/work/p/build/a.o").as_deref(), Some("a.o"));
+        assert_eq!(name("/mnt/p/build/a.o").as_deref(), Some("a.o"));
         for path in ["../a.o", "/home/me/p/a.o", ".", "/etc/passwd", "../build2/a.o", "../../x"] {
             assert_eq!(name(path), None, "{path}");
         }
@@ -372,7 +369,7 @@ mod tests {
             let portable = root.portable(path.as_bytes()).expect("text");
             assert_eq!(root.local(&portable).as_deref(), Some(path.as_bytes()));
         }
-        assert_eq!(root.portable(b"/work/p/src/a.h").as_deref(), Ok("/__root__/src/a.h"));
+        assert_eq!(root.portable(b"/mnt/p/src/a.h").as_deref(), Ok("/__root__/src/a.h"));
         for odd in ["", "/__root__", "/__root__x", "a//b", "a/../b", "a\0b", "/__root__/../x"] {
             assert_eq!(root.local(odd), None, "{odd}");
         }
