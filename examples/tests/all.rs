@@ -1,11 +1,23 @@
 //! Every example runs and says what it is meant to say.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The command, built with the features that the whole workspace has together, as this test is: otherwise most of what it
+/// rests on would be compiled a second time.
+fn upcheck() -> PathBuf {
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--workspace", "--all-features", "--bin", "upcheck"]);
+    let folder = Path::new(env!("CARGO_BIN_EXE_tour")).parent().expect("a folder");
+    build.args(folder.ends_with("release").then_some("--release"));
+    assert!(build.status().expect("cargo runs").success(), "the command does not build");
+    folder.join("upcheck")
+}
 
 fn run(program: &str, arguments: &[&str]) -> String {
     let images = concat!(env!("CARGO_TARGET_TMPDIR"), "/images");
     let mut command = Command::new(program);
-    command.args(arguments).env("NO_COLOR", "1").env("UPCHECK_CACHE_DIR", images);
+    command.args(arguments).env("NO_COLOR", "1").env("UPCHECK_CACHE_DIR", images).env("UPCHECK", upcheck());
     let output = command.output().expect("it starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{program}: {}", text(&output.stderr));

@@ -131,7 +131,7 @@ pub fn run_tool(script: &str, argument: &str) -> PathBuf {
 #[must_use]
 pub fn upcheck() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| built("upcheck-cli", "upcheck"))
+    PATH.get_or_init(|| built("upcheck"))
 }
 
 /// The example of a build driver, built like the command.
@@ -141,7 +141,7 @@ pub fn upcheck() -> &'static Path {
 #[must_use]
 pub fn driver() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| built("upcheck-examples", "driver"))
+    PATH.get_or_init(|| built("driver"))
 }
 
 /// The driver in Rust that builds `examples/hello`, built like the command.
@@ -151,7 +151,7 @@ pub fn driver() -> &'static Path {
 #[must_use]
 pub fn hello_driver() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| built("upcheck-examples", "hello"))
+    PATH.get_or_init(|| built("hello"))
 }
 
 /// The folder with `libupcheck.so` and `libupcheck.a`, built like the command.
@@ -161,7 +161,7 @@ pub fn hello_driver() -> &'static Path {
 #[must_use]
 pub fn c_library() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| build("upcheck-c", &["--lib"]))
+    PATH.get_or_init(|| build(&["--package", "upcheck-c", "--lib"]))
 }
 
 /// The folder with `upcheck.h`.
@@ -177,7 +177,7 @@ pub fn c_include() -> PathBuf {
 #[must_use]
 pub fn cxx_library() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| build("upcheck-cxx", &["--lib"]))
+    PATH.get_or_init(|| build(&["--package", "upcheck-cxx", "--lib"]))
 }
 
 /// The folder with all headers of the C++ library, `upcheck.h` among them.
@@ -186,8 +186,11 @@ pub fn cxx_include() -> PathBuf {
     cxx_library().join("upcheck-cxx-include")
 }
 
-fn built(package: &str, binary: &str) -> PathBuf {
-    build(package, &["--bin", binary]).join(format!("{binary}{}", std::env::consts::EXE_SUFFIX))
+/// A program, built with the features that the whole workspace has together, as its tests are: otherwise most of what it
+/// rests on would be compiled a second time.
+fn built(binary: &str) -> PathBuf {
+    let file = format!("{binary}{}", std::env::consts::EXE_SUFFIX);
+    build(&["--workspace", "--all-features", "--bin", binary]).join(file)
 }
 
 /// Where cargo puts what it builds with the profile of the tests.
@@ -197,19 +200,19 @@ fn profile_dir() -> PathBuf {
     test.ancestors().nth(2).expect("target/<profile>/deps").to_owned()
 }
 
-/// Builds a package with the profile of the tests. Where its results are.
-fn build(package: &str, what: &[&str]) -> PathBuf {
+/// Builds something with the profile of the tests. Where its results are.
+fn build(what: &[&str]) -> PathBuf {
     let profile_dir = profile_dir();
     // Under Wine no cargo can be started: whoever starts the tests has built what they need.
     if cfg!(windows) {
         return profile_dir;
     }
     let mut build = Command::new(env!("CARGO"));
-    build.current_dir(root()).args(["build", "--quiet", "--package", package]).args(what);
+    build.current_dir(root()).args(["build", "--quiet"]).args(what);
     if profile_dir.ends_with("release") {
         build.arg("--release");
     }
     let status = build.status().expect("cargo runs");
-    assert!(status.success(), "{package} does not build");
+    assert!(status.success(), "cargo build {} failed", what.join(" "));
     profile_dir
 }

@@ -166,15 +166,21 @@ impl std::fmt::Display for Left {
 
 /// The lines of a `.ninja_log`. One that was there before is as it was; in one that was not, what ran when is left out.
 fn log_lines(log: &[u8], before: &[u8], whose: &BTreeMap<i128, String>) -> BTreeSet<String> {
+    // A log that was cut off somewhere: ninja goes on in the middle of its last line. The lines after it may well start
+    // with the same figures.
+    let n_whole = before.iter().filter(|&&byte| byte == b'\n').count();
+    let torn_line = log.starts_with(before).then_some(n_whole);
     let (log, before) = (String::from_utf8_lossy(log), String::from_utf8_lossy(before));
-    // A log that was cut off somewhere: ninja goes on in the middle of its last line.
     let torn = before.rsplit('\n').next().unwrap_or_default();
     let before: BTreeSet<_> = before.lines().collect();
-    let told = |line: &str| {
+    let told = |(number, line): (usize, &str)| {
         if before.contains(line) {
             return line.to_owned();
         }
-        let (start, new) = line.strip_prefix(torn).map_or(("", line), |new| (torn, new));
+        let (start, new) = match line.strip_prefix(torn) {
+            Some(new) if torn_line == Some(number) => (torn, new),
+            _ => ("", line),
+        };
         match new.split('\t').collect::<Vec<_>>()[..] {
             [_, _, mtime, path, hash] => {
                 let known = mtime.parse().ok().and_then(|mtime| whose.get(&mtime));
@@ -184,7 +190,7 @@ fn log_lines(log: &[u8], before: &[u8], whose: &BTreeMap<i128, String>) -> BTree
             _ => line.to_owned(),
         }
     };
-    log.lines().map(told).collect()
+    log.lines().enumerate().map(told).collect()
 }
 
 /// What a `.ninja_deps` says in the end: files by name instead of by number, and no times. See docs/FORMATS.md.
@@ -231,4 +237,18 @@ fn record(log: &[u8]) -> Option<(&[u8], bool, &[u8])> {
     let size = word(size);
     let (record, after) = rest.split_at_checked((size & 0x7fff_ffff) as usize)?;
     Some((record, size >> 31 == 1, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_line_that_was_torn_keeps_its_first_figures() {
+        let before = b"# ninja log v5\n0\t8\t5\told\taa\n16";
+        let log = b"# ninja log v5\n0\t8\t5\told\taa\n164\t9\t7\ta\tbb\n163\t164\t7\tb\tcc\n";
+        let lines = log_lines(log, before, &BTreeMap::new());
+        let expected = ["# ninja log v5", "0\t8\t5\told\taa", "16new\tnow\ta\tbb", "new\tnow\tb\tcc"];
+        assert_eq!(lines, expected.map(str::to_owned).into());
+    }
 }

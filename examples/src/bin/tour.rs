@@ -4,6 +4,8 @@
 //! ```text
 //! cargo run --package upcheck-examples --bin tour
 //! ```
+//!
+//! `UPCHECK` may name a command that is built already.
 #![expect(clippy::print_stdout, reason = "a demonstration prints")]
 
 use std::error::Error;
@@ -40,9 +42,15 @@ fn main() -> Outcome<()> {
 /// Runs the command on the sample, and shows what was typed and how it ended.
 fn upcheck(root: &Path, arguments: &[&str]) -> Outcome<()> {
     println!("$ {}", [&["upcheck", "-C", "target/sample"], arguments].concat().join(" "));
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(root).args(["run", "--quiet", "--package", "upcheck-cli", "--", "-C", "target/sample"]);
-    let status = cargo.args(arguments).status()?;
+    let mut command = match std::env::var_os("UPCHECK") {
+        Some(built) => Command::new(built),
+        None => {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.args(["run", "--quiet", "--package", "upcheck-cli", "--"]);
+            cargo
+        }
+    };
+    let status = command.current_dir(root).args(["-C", "target/sample"]).args(arguments).status()?;
     println!("[exit status {}]\n", status.code().unwrap_or(2));
     Ok(())
 }

@@ -55,6 +55,9 @@ struct Args {
     /// Where generated builds are, or are to be made [default: beside the compiled program]
     #[arg(long)]
     dir: Option<PathBuf>,
+    /// Take the programs that are beside this one as they are, instead of building them
+    #[arg(long)]
+    as_built: bool,
     /// How many targets the usual build has, roughly; other sizes are in proportion
     #[arg(long, default_value_t = 50_000)]
     targets: usize,
@@ -113,7 +116,7 @@ fn run(args: &Args) -> Result<(), String> {
         rounds: args.rounds.max(1),
         rivals: rivals.ok_or("a rival is NAME=COMMAND")?,
     };
-    let shop = Workshop::open(args.dir.clone())?;
+    let shop = Workshop::open(args.dir.clone(), args.as_built)?;
     if !shop.optimised {
         report("! nothing is optimised here: these figures mean nothing\n");
     }

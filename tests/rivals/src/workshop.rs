@@ -22,13 +22,15 @@ pub(crate) struct Workshop {
 }
 
 impl Workshop {
-    /// `base`: the folder for everything that is generated.
-    pub(crate) fn open(base: Option<PathBuf>) -> Result<Self, String> {
+    /// `base`: the folder for everything that is generated. `as_built`: whether the programs are there already.
+    pub(crate) fn open(base: Option<PathBuf>, as_built: bool) -> Result<Self, String> {
         let programs = std::env::current_exe().map_err(|error| error.to_string())?;
         let programs = programs.parent().ok_or("this program is in no folder")?;
         let optimised = programs.ends_with("release");
-        build(optimised, &["--package", "upcheck-cli"])?;
-        build(optimised, &["--package", "upcheck-rivals", "--bin", "floor", "--bin", "measure"])?;
+        if !as_built {
+            build(optimised, &["--package", "upcheck-cli"])?;
+            build(optimised, &["--package", "upcheck-rivals", "--bin", "floor", "--bin", "measure"])?;
+        }
         let base = base.unwrap_or_else(|| programs.join("rivals-builds"));
         let base = prepare(&base).map_err(|error| format!("{}: {error}", base.display()))?;
         let upcheck = programs.join("upcheck");

@@ -19,8 +19,13 @@ const CASES: [&str; 10] = [
 ];
 
 fn rivals(dir: &Path, args: &[&str]) -> Output {
+    // Cargo has built this package's programs for its tests; the command it has not.
+    upcheck_tests::tools::upcheck();
     let mut command = Command::new(env!("CARGO_BIN_EXE_rivals"));
-    command.args(["--targets", "300", "--rounds", "1", "--dir"]).arg(dir.join("builds")).args(args);
+    command
+        .args(["--as-built", "--targets", "300", "--rounds", "1", "--dir"])
+        .arg(dir.join("builds"))
+        .args(args);
     command.output().expect("rivals starts")
 }
 

@@ -20,7 +20,8 @@ fn run_beside(suite: &str, environment: &[(&str, &str)]) -> u64 {
         symlink(twins.changed, own.join("changed")).expect("a link");
     }
     let mut test = Command::new(env!("CARGO"));
-    test.current_dir(root()).args(["test", "--quiet", "--package", "upcheck-tests", "--test", suite]);
+    // With the features that the whole workspace has together: so it was compiled when all tests were.
+    test.current_dir(root()).args(["test", "--quiet", "--workspace", "--all-features", "--test", suite]);
     if !cfg!(debug_assertions) {
         test.arg("--release");
     }

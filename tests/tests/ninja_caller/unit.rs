@@ -9,9 +9,12 @@ use upcheck_tests::tools::Ninja;
 /// Runs a program of unit tests. How many there were.
 fn passes(program: &Path, filter: &str) -> usize {
     let mut command = Command::new(program);
-    // In a folder of its own: some tests write where they are.
+    // In a folder of its own: some tests write where they are. So is the one for temporary files, which tests ask the time
+    // of, twice: in a shared one others make files in between.
     let space = upcheck_tests::space::Space::new();
-    command.current_dir(space.path()).arg(format!("--gtest_filter={filter}"));
+    std::fs::create_dir(space.path().join("tmp")).expect("a folder");
+    command.current_dir(space.path()).env("TMPDIR", space.path().join("tmp"));
+    command.arg(format!("--gtest_filter={filter}"));
     let output = command.output().expect("it starts");
     let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
