@@ -6,6 +6,7 @@ mod cmake;
 mod command;
 mod kills;
 mod lies;
+mod make;
 mod manners;
 mod mounts;
 mod random;
