@@ -2,12 +2,12 @@
 
 use crate::doubt::Doubt;
 use crate::root::to_path;
+use crate::threads::each;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{PoisonError, RwLock};
 #[cfg(unix)]
 use std::time::{Duration, Instant};
 use upcheck::collect::Disk;
@@ -36,8 +36,11 @@ pub(crate) struct Files<'a> {
     threads: usize,
     /// What files with these stamps hold, by the records.
     proven: HashMap<Meta, [u8; 32]>,
-    known: HashMap<Vec<u8>, Result<Held, Doubt>>,
+    known: RwLock<HashMap<Vec<u8>, Result<Held, Doubt>>>,
 }
+
+/// Files up to this size, in bytes, are read in one go. For larger ones there is a buffer, which costs more than they do.
+const SMALL: u64 = 128 << 10;
 
 impl<'a> Files<'a> {
     /// Nothing is read yet. `contents`: what is on record, which spares reading what still looks the same.
@@ -52,41 +55,45 @@ impl<'a> Files<'a> {
             0 => std::thread::available_parallelism().map_or(1, Into::into),
             given => given,
         };
-        Self { disk, base, threads, proven, known: HashMap::new() }
+        Self { disk, base, threads, proven, known: RwLock::default() }
+    }
+
+    /// How many threads may do something for this.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// Looks at those files that were not looked at yet, several at once.
-    pub(crate) fn look(&mut self, paths: impl IntoIterator<Item = Vec<u8>>) {
-        let mut new: Vec<Vec<u8>> = paths.into_iter().filter(|path| !self.known.contains_key(path)).collect();
+    pub(crate) fn look(&self, paths: impl IntoIterator<Item = Vec<u8>>) {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut new: Vec<Vec<u8>> = paths.into_iter().filter(|path| !known.contains_key(path)).collect();
+        drop(known);
         new.sort_unstable();
         new.dedup();
-        let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(new.len())));
-        let work = || {
-            while let Some(path) = new.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let held = self.read(path, true);
-                found.lock().unwrap_or_else(PoisonError::into_inner).push((path.clone(), held));
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..self.threads.min(new.len() / 4 + 1) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        self.known.extend(found.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let held = each(self.threads, &new, |path| self.read(path, true));
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        // Two threads may have looked at the same file: what was said first of it holds.
+        for (path, held) in new.into_iter().zip(held) {
+            known.entry(path).or_insert(held);
+        }
     }
 
     /// What a file holds. One that nobody has looked at is looked at now.
-    pub(crate) fn held(&mut self, path: &[u8]) -> Result<Held, Doubt> {
-        if !self.known.contains_key(path) {
-            self.look([path.to_vec()]);
+    pub(crate) fn held(&self, path: &[u8]) -> Result<Held, Doubt> {
+        if let Some(held) = self.known(path) {
+            return held;
         }
-        self.known.get(path).cloned().unwrap_or_else(|| Err(Doubt::Missing(path.into())))
+        self.look([path.to_vec()]);
+        self.known(path).unwrap_or_else(|| Err(Doubt::Missing(path.into())))
+    }
+
+    fn known(&self, path: &[u8]) -> Option<Result<Held, Doubt>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
     }
 
     /// Whether a file is still as it was found: the same stamp, and where that proves nothing, the same content.
     pub(crate) fn is_as_found(&self, path: &[u8]) -> bool {
-        let Some(Ok(held)) = self.known.get(path) else { return false };
+        let Some(Ok(held)) = self.known(path) else { return false };
         if self.disk.stat(path) != Stat::Present(held.meta) {
             return false;
         }
@@ -99,8 +106,10 @@ impl<'a> Files<'a> {
     #[cfg(unix)]
     pub(crate) fn settle(&self) {
         let began = Instant::now();
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let racy: Vec<Meta> =
-            self.known.values().flatten().filter(|held| held.is_racy).map(|held| held.meta).collect();
+            known.values().flatten().filter(|held| held.is_racy).map(|held| held.meta).collect();
+        drop(known);
         let is_open = |meta: &Meta| is_racy(*meta, Meta::mtime_at(self.disk.now()));
         while racy.iter().any(is_open) && began.elapsed() < LONGEST_TICK {
             std::thread::sleep(Duration::from_millis(5));
@@ -116,6 +125,9 @@ impl<'a> Files<'a> {
         if status.is_dir() {
             return Err(Doubt::Directory(path.into()));
         }
+        #[cfg(unix)]
+        let meta = stamp(&status);
+        #[cfg(not(unix))]
         let Stat::Present(meta) = self.disk.stat(path) else { return Err(Doubt::Missing(path.into())) };
         let is_executable = is_executable(&status);
         // A stamp without an inode or a time of the status proves nothing.
@@ -126,16 +138,37 @@ impl<'a> Files<'a> {
         }
         let moment = Meta::mtime_at(self.disk.now());
         let (mut hasher, mut size) = (Sha256::new(), 0u64);
-        let read = self.disk.scan(path, &mut |piece| {
+        let mut take = |piece: &[u8]| {
             hasher.update(piece);
             size += piece.len() as u64;
-        });
+        };
+        let read = if meta.size <= SMALL {
+            self.disk.read_stamped(path).map(|(bytes, read)| {
+                take(&bytes);
+                read
+            })
+        } else {
+            self.disk.scan(path, &mut take)
+        };
         let read = read.map_err(|error| unreadable(&error))?;
         if read != meta || self.disk.stat(path) != Stat::Present(meta) || size != meta.size {
             return Err(Doubt::Changing(path.into()));
         }
         let digest = Digest { sha256: hasher.finalize().into(), size };
         Ok(Held { digest, is_executable, meta, is_racy: is_racy(meta, moment) })
+    }
+}
+
+/// The stamp that the disk would tell. It is that of the look which tells the permissions, so one changes with the other.
+#[cfg(unix)]
+fn stamp(status: &fs::Metadata) -> Meta {
+    use std::os::unix::fs::MetadataExt;
+    Meta {
+        mtime: Meta::mtime_from(status.mtime(), status.mtime_nsec()),
+        ctime: Meta::mtime_from(status.ctime(), status.ctime_nsec()),
+        size: status.size(),
+        inode: status.ino(),
+        device: status.dev(),
     }
 }
 
