@@ -6,6 +6,7 @@ use crate::threads::each;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 #[cfg(unix)]
@@ -39,8 +40,8 @@ pub(crate) struct Files<'a> {
     known: RwLock<HashMap<Vec<u8>, Result<Held, Doubt>>>,
 }
 
-/// Files up to this size, in bytes, are read in one go. For larger ones there is a buffer, which costs more than they do.
-const SMALL: u64 = 128 << 10;
+/// So many bytes are read at once.
+const PIECE: usize = 256 * 1024;
 
 impl<'a> Files<'a> {
     /// Nothing is read yet. `contents`: what is on record, which spares reading what still looks the same.
@@ -117,8 +118,8 @@ impl<'a> Files<'a> {
     }
 
     fn read(&self, path: &[u8], may_know: bool) -> Result<Held, Doubt> {
-        let unreadable = |error: &std::io::Error| match error.kind() {
-            std::io::ErrorKind::NotFound => Doubt::Missing(path.into()),
+        let unreadable = |error: &io::Error| match error.kind() {
+            io::ErrorKind::NotFound => Doubt::Missing(path.into()),
             _ => Doubt::Unreadable(path.into(), os_message(error).into()),
         };
         let status = fs::metadata(self.base.join(to_path(path))).map_err(|error| unreadable(&error))?;
@@ -137,25 +138,30 @@ impl<'a> Files<'a> {
             return Ok(Held { digest, is_executable, meta, is_racy: false });
         }
         let moment = Meta::mtime_at(self.disk.now());
-        let (mut hasher, mut size) = (Sha256::new(), 0u64);
-        let mut take = |piece: &[u8]| {
-            hasher.update(piece);
-            size += piece.len() as u64;
-        };
-        let read = if meta.size <= SMALL {
-            self.disk.read_stamped(path).map(|(bytes, read)| {
-                take(&bytes);
-                read
-            })
-        } else {
-            self.disk.scan(path, &mut take)
-        };
-        let read = read.map_err(|error| unreadable(&error))?;
-        if read != meta || self.disk.stat(path) != Stat::Present(meta) || size != meta.size {
+        let (digest, read) = self.digest(path, meta.size).map_err(|error| unreadable(&error))?;
+        if read != meta || self.disk.stat(path) != Stat::Present(meta) || digest.size != meta.size {
             return Err(Doubt::Changing(path.into()));
         }
-        let digest = Digest { sha256: hasher.finalize().into(), size };
         Ok(Held { digest, is_executable, meta, is_racy: is_racy(meta, moment) })
+    }
+
+    /// What is read of a file that should have so many bytes, and how it looked before. Of one that has more it is not much
+    /// more: a device may go on for ever.
+    fn digest(&self, path: &[u8], size: u64) -> io::Result<(Digest, Meta)> {
+        let file = self.disk.open(path)?;
+        let (_, meta) = file.look()?;
+        let most = size.saturating_add(1);
+        let mut buffer = vec![0; usize::try_from(most).map_or(PIECE, |most| most.min(PIECE))];
+        let (mut hasher, mut read) = (Sha256::new(), 0);
+        while read < most {
+            let length = file.read_at(read, &mut buffer)?;
+            hasher.update(&buffer[..length]);
+            read += length as u64;
+            if length < buffer.len() {
+                break;
+            }
+        }
+        Ok((Digest { sha256: hasher.finalize().into(), size: read }, meta))
     }
 }
 
@@ -181,4 +187,35 @@ fn is_executable(status: &fs::Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_executable(_: &fs::Metadata) -> bool {
     false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use upcheck::collect::os_disk;
+
+    #[test]
+    fn what_has_no_end_is_not_read_to_its_end() {
+        let space = tempfile::tempdir().expect("a directory");
+        let disk = os_disk(space.path()).expect("a disk");
+        let files = Files::new(&disk, space.path().to_owned(), None, 1);
+        let zeros = files.held(b"/dev/zero");
+        assert_eq!(zeros, Err(Doubt::Changing((*b"/dev/zero").into())));
+        assert_eq!(files.held(b"/dev/null").map(|held| held.digest), Ok(Digest::EMPTY));
+    }
+
+    #[test]
+    fn files_are_read_as_a_whole_whatever_their_size() {
+        let space = tempfile::tempdir().expect("a directory");
+        let disk = os_disk(space.path()).expect("a disk");
+        let files = Files::new(&disk, space.path().to_owned(), None, 2);
+        for size in [0, 1, PIECE - 2, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
+            let content: Vec<u8> = (0..=250).cycle().take(size).collect();
+            let name = size.to_string();
+            fs::write(space.path().join(&name), &content).expect("a file");
+            let held = files.held(name.as_bytes()).expect("it can be read");
+            assert_eq!(held.digest, Digest::of(&content), "{size}");
+            assert!(files.is_as_found(name.as_bytes()));
+        }
+    }
 }
