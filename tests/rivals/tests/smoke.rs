@@ -20,7 +20,7 @@ const CASES: [&str; 10] = [
 
 fn rivals(dir: &Path, args: &[&str]) -> Output {
     // Cargo has built this package's programs for its tests; the command it has not.
-    upcheck_tests::tools::upcheck();
+    let _ = upcheck_tests::tools::upcheck();
     let mut command = Command::new(env!("CARGO_BIN_EXE_rivals"));
     command
         .args(["--as-built", "--targets", "300", "--rounds", "1", "--dir"])
