@@ -74,13 +74,21 @@ impl Build {
             depfile,
             discovers,
             is_console: escaped(Symbol::POOL)? == b"console",
-            is_generator: !escaped(Symbol::GENERATOR)?.is_empty(),
+            is_generator: self.is_generator(target)?,
             has_dyndep: graph.dyndep(target).is_some(),
             order_only: order_only.into_iter().filter(|file| inputs.binary_search(file).is_err()).collect(),
             inputs,
             phony,
             outputs: graph.outputs(target).to_vec(),
         })
+    }
+
+    /// Whether a target makes the description itself: what [`Recipe::is_generator`] says, without the rest.
+    ///
+    /// # Errors
+    /// As [`Build::recipe`].
+    pub fn is_generator(&self, target: TargetId) -> Result<bool, Error> {
+        Ok(!self.binding(target, Symbol::GENERATOR, true)?.is_empty())
     }
 
     /// Where the build log is, relative to the build directory, whether it is there or not.

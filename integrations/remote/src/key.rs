@@ -19,6 +19,7 @@ use crate::root::{Root, to_path};
 use crate::tree::{Inputs, Leaf, Tree, tree};
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::sync::{PoisonError, RwLock};
 use upcheck::{FileId, TargetId, path};
 use upcheck_ninja::{Build, Discovers, Recipe};
 use upcheck_reapi::messages::{Action, Command, EnvironmentVariable, Platform, Property};
@@ -74,16 +75,16 @@ pub(crate) struct Keys<'a> {
     pub(crate) root: &'a Root,
     pub(crate) settings: &'a Settings,
     /// The digests of programs by their names in commands.
-    programs: HashMap<Vec<u8>, Result<Property, Doubt>>,
+    programs: RwLock<HashMap<Vec<u8>, Result<Property, Doubt>>>,
 }
 
 impl<'a> Keys<'a> {
     pub(crate) fn new(build: &'a Build, root: &'a Root, settings: &'a Settings) -> Self {
-        Self { build, root, settings, programs: HashMap::new() }
+        Self { build, root, settings, programs: RwLock::default() }
     }
 
     /// What of a target's key does not depend on what it reads.
-    pub(crate) fn prepare(&mut self, target: TargetId, files: &mut Files<'_>) -> Result<Prepared, Doubt> {
+    pub(crate) fn prepare(&self, target: TargetId, files: &Files<'_>) -> Result<Prepared, Doubt> {
         let recipe = self.build.recipe(target).map_err(|error| Doubt::Rule(error.to_string().into()))?;
         if self.build.graph().flags(target).phony || recipe.command.is_empty() || recipe.outputs.is_empty() {
             return Err(Doubt::Nothing);
@@ -154,7 +155,7 @@ impl<'a> Keys<'a> {
     }
 
     /// The operating system, the processor, and the programs that the command runs.
-    fn platform(&mut self, recipe: &Recipe, files: &mut Files<'_>) -> Result<Platform, Doubt> {
+    fn platform(&self, recipe: &Recipe, files: &Files<'_>) -> Result<Platform, Doubt> {
         let property = |name: &str, value: &str| Property { name: name.into(), value: value.into() };
         let mut properties =
             vec![property("OSFamily", std::env::consts::OS), property("ISA", std::env::consts::ARCH)];
@@ -205,22 +206,22 @@ impl<'a> Keys<'a> {
     }
 
     /// A file that a command names; `None` for what is none.
-    fn named(&mut self, name: &[u8], files: &mut Files<'_>) -> Result<Option<Property>, Doubt> {
+    fn named(&self, name: &[u8], files: &Files<'_>) -> Result<Option<Property>, Doubt> {
         let Ok(held) = files.held(name) else { return Ok(None) };
         let name = ["file:", &self.root.name_in_tree(name)?].concat();
         Ok(Some(Property { name, value: held.digest.to_string() }))
     }
 
-    fn program(&mut self, word: &[u8], files: &mut Files<'_>) -> Result<Property, Doubt> {
-        if let Some(known) = self.programs.get(word) {
+    fn program(&self, word: &[u8], files: &Files<'_>) -> Result<Property, Doubt> {
+        if let Some(known) = self.programs.read().unwrap_or_else(PoisonError::into_inner).get(word) {
             return known.clone();
         }
         let found = self.find_program(word, files);
-        self.programs.insert(word.to_vec(), found.clone());
-        found
+        let mut programs = self.programs.write().unwrap_or_else(PoisonError::into_inner);
+        programs.entry(word.to_vec()).or_insert(found).clone()
     }
 
-    fn find_program(&self, word: &[u8], files: &mut Files<'_>) -> Result<Property, Doubt> {
+    fn find_program(&self, word: &[u8], files: &Files<'_>) -> Result<Property, Doubt> {
         let missing = || Doubt::Program(word.into());
         let name = ["program:", &self.root.replace(word)?].concat();
         let held = if word.contains(&b'/') {

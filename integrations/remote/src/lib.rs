@@ -22,6 +22,7 @@ mod root;
 mod runs;
 mod snapshot;
 mod state;
+mod threads;
 mod tree;
 
 pub use cache::{Cache, Take};
@@ -76,8 +77,8 @@ impl<'a> Place<'a> {
 /// to four rounds of questions, and one more in the end.
 #[must_use]
 pub fn look_up(place: &Place<'_>, stale: &[TargetId], cache: &dyn Cache) -> Found {
-    let mut files = place.files();
-    Lookup::new(Keys::new(place.build, place.root, place.settings), &mut files, cache).run(stale)
+    let files = place.files();
+    Lookup::new(Keys::new(place.build, place.root, place.settings), &files, cache).run(stale)
 }
 
 /// Puts fresh targets into a cache, or only says what would be put there. `fresh` are targets that ninja's rules call fresh,
@@ -93,10 +94,10 @@ pub fn publish(
     is_dry: bool,
     headway: &dyn Headway,
 ) -> Result<Published, Error> {
-    let mut files = place.files();
+    let files = place.files();
     let runs = Runs::read(place.build, place.disk);
     let keys = Keys::new(place.build, place.root, place.settings);
-    Publish { keys, files: &mut files, cache, runs, is_dry }.run(fresh, headway)
+    Publish { keys, files: &files, cache, runs, is_dry }.run(fresh, headway)
 }
 
 /// Puts fresh targets into a cache, as [`publish`] does, and the results of all of them that are there then under one name.

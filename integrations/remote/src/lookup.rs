@@ -15,6 +15,7 @@ use crate::key::{Key, Keys, Kind, Prepared, discovers};
 use crate::levels::levels;
 use crate::result::outputs_of;
 use crate::state::Discovered;
+use crate::threads::each;
 use crate::tree::{Inputs, Leaf};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use upcheck::{FileId, TargetId};
@@ -52,6 +53,14 @@ struct Question {
     stop: Option<TargetId>,
 }
 
+/// Its keys: see [`Question`].
+#[derive(Default)]
+struct Asked {
+    declared: Option<Key>,
+    known: Option<Guess>,
+    stop: Option<TargetId>,
+}
+
 /// A key by a list of discovered inputs.
 struct Guess {
     action: Digest,
@@ -63,7 +72,7 @@ struct Guess {
 /// A look-up under way.
 pub(crate) struct Lookup<'a, 'b> {
     keys: Keys<'a>,
-    files: &'b mut Files<'a>,
+    files: &'b Files<'a>,
     cache: &'b dyn Cache,
     /// What stale targets make, by its name in trees: what it will hold, or who makes it where that is not known.
     made: HashMap<String, (TargetId, Option<Leaf>)>,
@@ -75,7 +84,7 @@ pub(crate) struct Lookup<'a, 'b> {
 }
 
 impl<'a, 'b> Lookup<'a, 'b> {
-    pub(crate) fn new(keys: Keys<'a>, files: &'b mut Files<'a>, cache: &'b dyn Cache) -> Self {
+    pub(crate) fn new(keys: Keys<'a>, files: &'b Files<'a>, cache: &'b dyn Cache) -> Self {
         Self {
             keys,
             files,
@@ -91,12 +100,12 @@ impl<'a, 'b> Lookup<'a, 'b> {
     pub(crate) fn run(mut self, stale: &[TargetId]) -> Found {
         let build = self.keys.build;
         let graph = build.graph();
-        for &target in stale {
-            for &output in graph.outputs(target) {
-                if let Ok(name) = self.keys.root.name_in_tree(graph.files.path(output)) {
-                    self.made.insert(name, (target, None));
-                }
-            }
+        let names = each(self.files.threads(), stale, |&target| -> Vec<String> {
+            let outputs = graph.outputs(target).iter();
+            outputs.filter_map(|&it| self.keys.root.name_in_tree(graph.files.path(it)).ok()).collect()
+        });
+        for (&target, names) in stale.iter().zip(names) {
+            self.made.extend(names.into_iter().map(|name| (name, (target, None))));
         }
         for level in levels(build, stale) {
             self.level(&level);
@@ -106,27 +115,30 @@ impl<'a, 'b> Lookup<'a, 'b> {
     }
 
     fn level(&mut self, targets: &[TargetId]) {
+        // Behind trouble there is nothing to be known.
+        if self.is_over {
+            targets.iter().for_each(|&target| self.answer(target, Answer::Trouble));
+            return;
+        }
+        let threads = self.files.threads();
+        let prepared = each(threads, targets, |&target| self.keys.prepare(target, self.files));
         let mut questions = Vec::new();
-        for &target in targets {
-            // Behind trouble there is nothing to be known.
-            if self.is_over {
-                self.answer(target, Answer::Trouble);
-                continue;
-            }
-            match self.keys.prepare(target, self.files) {
-                Ok(prepared) => {
-                    questions.push(Question { target, prepared, declared: None, known: None, stop: None })
-                }
+        for (&target, prepared) in targets.iter().zip(prepared) {
+            match prepared {
+                Ok(prepared) => questions.push((target, prepared)),
                 Err(doubt) => self.answer(target, Answer::NotCached(Some(doubt))),
             }
         }
         self.look_at_inputs(&questions);
+        let asked = each(threads, &questions, |(target, prepared)| self.asked(*target, prepared));
         let mut left = Vec::new();
-        for mut question in questions {
-            match self.make_keys(&mut question) {
-                Ok(()) => left.push(question),
-                Err(Stop::Doubt(doubt)) => self.answer(question.target, Answer::NotCached(Some(doubt))),
-                Err(Stop::Behind(other)) => self.answer_behind(question.target, other),
+        for ((target, prepared), asked) in questions.into_iter().zip(asked) {
+            match asked {
+                Ok(Asked { declared, known, stop }) => {
+                    left.push(Question { target, prepared, declared, known, stop });
+                }
+                Err(Stop::Doubt(doubt)) => self.answer(target, Answer::NotCached(Some(doubt))),
+                Err(Stop::Behind(other)) => self.answer_behind(target, other),
             }
         }
         let left = self.ask_known(left);
@@ -134,48 +146,51 @@ impl<'a, 'b> Lookup<'a, 'b> {
     }
 
     /// Reads what is not known yet, all at once.
-    fn look_at_inputs(&mut self, questions: &[Question]) {
+    fn look_at_inputs(&self, questions: &[(TargetId, Prepared)]) {
         let (build, root) = (self.keys.build, self.keys.root);
         let (graph, history) = (build.graph(), build.history());
-        let mut paths = HashSet::new();
-        for question in questions {
-            let recipe = &question.prepared.recipe;
-            let discovered = if discovers(recipe) { history.discovered_inputs(question.target) } else { &[] };
-            paths.extend(recipe.inputs.iter().chain(discovered).copied());
+        let mut files: HashSet<FileId> = HashSet::new();
+        for (target, prepared) in questions {
+            let recipe = &prepared.recipe;
+            let discovered = if discovers(recipe) { history.discovered_inputs(*target) } else { &[] };
+            files.extend(recipe.inputs.iter().chain(discovered).copied());
         }
-        let path = |file: FileId| graph.files.path(file).to_vec();
-        let is_read =
-            |path: &Vec<u8>| root.name_in_tree(path).is_ok_and(|name| !self.made.contains_key(&name));
-        let paths: Vec<_> = paths.into_iter().map(path).filter(is_read).collect();
-        self.files.look(paths);
+        let files: Vec<FileId> = files.into_iter().collect();
+        let paths = each(self.files.threads(), &files, |&file| {
+            let path = graph.files.path(file);
+            let is_read = root.name_in_tree(path).is_ok_and(|name| !self.made.contains_key(&name));
+            is_read.then(|| path.to_vec())
+        });
+        self.files.look(paths.into_iter().flatten());
     }
 
-    fn make_keys(&mut self, question: &mut Question) -> Result<(), Stop> {
+    /// What a target is to be asked for with.
+    fn asked(&self, target: TargetId, prepared: &Prepared) -> Result<Asked, Stop> {
         let build = self.keys.build;
-        let Gathered { inputs: declared, read, after } = self.declared(&question.prepared)?;
-        if !discovers(&question.prepared.recipe) {
-            let key = self.keys.key(&question.prepared, Kind::Full, declared).map_err(Stop::Doubt)?;
-            question.known = Some(Guess { action: key.action.0, discovered: Vec::new(), read, after });
-            return Ok(());
+        let Gathered { inputs: declared, read, after } = self.declared(prepared)?;
+        if !discovers(&prepared.recipe) {
+            let key = self.keys.key(prepared, Kind::Full, declared).map_err(Stop::Doubt)?;
+            let known = Guess { action: key.action.0, discovered: Vec::new(), read, after };
+            return Ok(Asked { known: Some(known), ..Asked::default() });
         }
-        let key = self.keys.key(&question.prepared, Kind::Declared, declared).map_err(Stop::Doubt)?;
-        question.declared = Some(key);
-        let discovered = build.history().discovered_inputs(question.target);
+        let key = self.keys.key(prepared, Kind::Declared, declared).map_err(Stop::Doubt)?;
+        let mut asked = Asked { declared: Some(key), ..Asked::default() };
+        let discovered = build.history().discovered_inputs(target);
         let discovered: Vec<Vec<u8>> =
             discovered.iter().map(|&file| build.graph().files.path(file).to_vec()).collect();
         if !discovered.is_empty() {
-            match self.guess(&question.prepared, discovered) {
-                Ok(guess) => question.known = Some(guess),
-                Err(Stop::Behind(other)) => question.stop = Some(other),
+            match self.guess(prepared, discovered) {
+                Ok(guess) => asked.known = Some(guess),
+                Err(Stop::Behind(other)) => asked.stop = Some(other),
                 // A header that is gone: others may know better what is read now.
                 Err(Stop::Doubt(_)) => {}
             }
         }
-        Ok(())
+        Ok(asked)
     }
 
     /// The inputs that the description names, the files among them, and the targets.
-    fn declared(&mut self, prepared: &Prepared) -> Result<Gathered, Stop> {
+    fn declared(&self, prepared: &Prepared) -> Result<Gathered, Stop> {
         let graph = self.keys.build.graph();
         let mut gathered = Gathered::default();
         for &file in &prepared.recipe.inputs {
@@ -192,7 +207,7 @@ impl<'a, 'b> Lookup<'a, 'b> {
     }
 
     /// The full key by a list of discovered inputs.
-    fn guess(&mut self, prepared: &Prepared, discovered: Vec<Vec<u8>>) -> Result<Guess, Stop> {
+    fn guess(&self, prepared: &Prepared, discovered: Vec<Vec<u8>>) -> Result<Guess, Stop> {
         let mut gathered = self.declared(prepared)?;
         for path in &discovered {
             self.add(&mut gathered, path)?;
@@ -202,7 +217,7 @@ impl<'a, 'b> Lookup<'a, 'b> {
         Ok(Guess { action: key.action.0, discovered, read, after })
     }
 
-    fn add(&mut self, gathered: &mut Gathered, path: &[u8]) -> Result<(), Stop> {
+    fn add(&self, gathered: &mut Gathered, path: &[u8]) -> Result<(), Stop> {
         let name = self.keys.root.name_in_tree(path).map_err(Stop::Doubt)?;
         let leaf = match self.made.get(&name) {
             Some((target, Some(leaf))) => {

@@ -10,6 +10,7 @@ use crate::root::to_path;
 use crate::runs::{Run, Runs};
 use crate::snapshot::Entry;
 use crate::state::{Discovered, Input, TargetState};
+use crate::threads::each;
 use crate::tree::{Inputs, Leaf};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -92,7 +93,7 @@ struct Candidate {
 /// Publishing under way.
 pub(crate) struct Publish<'a, 'b> {
     pub(crate) keys: Keys<'a>,
-    pub(crate) files: &'b mut Files<'a>,
+    pub(crate) files: &'b Files<'a>,
     pub(crate) cache: &'b dyn Cache,
     pub(crate) runs: Runs,
     pub(crate) is_dry: bool,
@@ -100,12 +101,13 @@ pub(crate) struct Publish<'a, 'b> {
 
 impl Publish<'_, '_> {
     /// Publishes fresh targets.
-    pub(crate) fn run(mut self, fresh: &[TargetId], headway: &dyn Headway) -> Result<Published, Error> {
+    pub(crate) fn run(self, fresh: &[TargetId], headway: &dyn Headway) -> Result<Published, Error> {
         let mut published = Published::default();
         let mut candidates = Vec::new();
         self.look_at_files(fresh);
-        for &target in fresh {
-            match self.candidate(target) {
+        let made = each(self.files.threads(), fresh, |&target| self.candidate(target));
+        for (&target, candidate) in fresh.iter().zip(made) {
+            match candidate {
                 Ok(candidate) => candidates.push(candidate),
                 Err(doubt) => published.skipped.push((target, doubt.into())),
             }
@@ -166,7 +168,7 @@ impl Publish<'_, '_> {
     }
 
     /// Reads all inputs, several at once.
-    fn look_at_files(&mut self, fresh: &[TargetId]) {
+    fn look_at_files(&self, fresh: &[TargetId]) {
         let build = self.keys.build;
         let (graph, history) = (build.graph(), build.history());
         let mut files = HashSet::new();
@@ -177,7 +179,7 @@ impl Publish<'_, '_> {
         self.files.look(files.into_iter().map(|file| graph.files.path(file).to_vec()).collect::<Vec<_>>());
     }
 
-    fn candidate(&mut self, target: TargetId) -> Result<Candidate, Doubt> {
+    fn candidate(&self, target: TargetId) -> Result<Candidate, Doubt> {
         let build = self.keys.build;
         let (graph, history) = (build.graph(), build.history());
         let prepared = self.keys.prepare(target, self.files)?;
@@ -219,7 +221,7 @@ impl Publish<'_, '_> {
         Ok(Candidate { target, prepared, full, declared: Some((declared, list)), state, read })
     }
 
-    fn add(&mut self, path: &[u8], inputs: &mut Inputs, read: &mut Vec<Vec<u8>>) -> Result<Held, Doubt> {
+    fn add(&self, path: &[u8], inputs: &mut Inputs, read: &mut Vec<Vec<u8>>) -> Result<Held, Doubt> {
         let name = self.keys.root.name_in_tree(path)?;
         let held = self.files.held(path)?;
         inputs.insert(name, Leaf { digest: held.digest, is_executable: held.is_executable });
@@ -275,7 +277,7 @@ impl Publish<'_, '_> {
     }
 
     /// The outputs of a target, if it is proved that its command has made them, of the inputs that there are now.
-    fn proven_outputs(&mut self, candidate: &Candidate) -> Result<Vec<Output>, Skip> {
+    fn proven_outputs(&self, candidate: &Candidate) -> Result<Vec<Output>, Skip> {
         let graph = self.keys.build.graph();
         let (mut outputs, mut metas) = (Vec::new(), Vec::new());
         for (file, name) in &candidate.prepared.outputs {

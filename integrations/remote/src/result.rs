@@ -2,7 +2,6 @@
 
 use crate::key::Prepared;
 use crate::tree::Leaf;
-use std::collections::HashMap;
 use upcheck::FileId;
 use upcheck_reapi::messages::{ExecutedActionMetadata, OutputFile};
 use upcheck_reapi::{ActionResult, Digest};
@@ -35,13 +34,16 @@ pub(crate) fn outputs_of(prepared: &Prepared, result: &ActionResult) -> Option<V
     if has_others || result.exit_code != 0 || result.output_files.len() != prepared.outputs.len() {
         return None;
     }
-    let mut leaves = HashMap::new();
-    for file in &result.output_files {
+    let leaf = |file: &OutputFile| {
         let digest = Digest::from_message(file.digest.as_ref()?).ok()?;
-        leaves.insert(file.path.as_str(), Leaf { digest, is_executable: file.is_executable });
-    }
+        Some(Leaf { digest, is_executable: file.is_executable })
+    };
+    let named = result.output_files.iter().map(|file| Some((file.path.as_str(), leaf(file)?)));
+    let mut leaves: Vec<(&str, Leaf)> = named.collect::<Option<_>>()?;
+    leaves.sort_by_key(|(path, _)| *path);
     let of = |(file, name): &(FileId, String)| {
-        Some(Output { file: *file, name: name.clone(), leaf: *leaves.get(name.as_str())? })
+        let at = leaves.binary_search_by_key(&name.as_str(), |(path, _)| path).ok()?;
+        Some(Output { file: *file, name: name.clone(), leaf: leaves[at].1 })
     };
     prepared.outputs.iter().map(of).collect()
 }

@@ -244,7 +244,7 @@ fn n_up(base: &[u8], name: &[u8]) -> Option<usize> {
 }
 
 fn is_plain(build: &Build, target: TargetId) -> bool {
-    !build.graph().flags(target).phony && build.recipe(target).is_ok_and(|recipe| !recipe.is_generator)
+    !build.graph().flags(target).phony && build.is_generator(target).is_ok_and(|is_generator| !is_generator)
 }
 
 fn n_named_beneath(build: &Build, spelling: &[u8]) -> usize {

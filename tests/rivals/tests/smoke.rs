@@ -95,3 +95,28 @@ fn a_folder_with_something_else_in_it_is_left_alone() {
     assert!(!output.status.success());
     assert!(precious.exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_cache_is_asked_and_what_it_answers_is_looked_at() {
+    // Without Go there is no cache; that was said aloud.
+    if upcheck_tests::bazel_remote::program("bazel-remote").is_none() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cache"));
+    command.args(["--few", "30", "--many", "120", "--rounds", "1", "--dir"]).arg(dir.path());
+    let text = must_succeed(&command.output().expect("cache starts"));
+    for row in [
+        "a process that does nothing",
+        "a question and its answer",
+        "presence of 120 blobs, all there",
+        "check --remote, 30 targets",
+        "snapshot pull, 120 targets",
+        "publish again, 30 targets",
+        "restore, 30 targets",
+        "cp -a of the outputs, 30 targets",
+    ] {
+        assert!(text.contains(&format!("| {row} | ")), "{row}: {text}");
+    }
+}

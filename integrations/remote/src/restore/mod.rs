@@ -73,9 +73,9 @@ pub fn restore(
     headway: &dyn Headway,
 ) -> Result<Restored, Refusal> {
     let base = place.root.build_directory();
-    let mut files = place.files();
+    let files = place.files();
     let keys = Keys::new(place.build, place.root, place.settings);
-    let found = Lookup::new(keys, &mut files, cache).run(stale);
+    let found = Lookup::new(keys, &files, cache).run(stale);
     let mut restored = Restored { trouble: found.trouble, ..Restored::default() };
     let wanted: HashSet<TargetId> = wanted.iter().copied().collect();
     let mut ready = Vec::new();
