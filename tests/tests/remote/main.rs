@@ -10,9 +10,11 @@ mod edits;
 mod hostile;
 mod json;
 mod published;
+mod random;
 mod server;
 mod snapshots;
 mod strict;
+mod world;
 
 use command::{Ran, upcheck_in};
 use serde_json::Value;
