@@ -10,7 +10,6 @@
 mod inputs;
 
 use crate::cache::Cache;
-use crate::doubt::Doubt;
 use crate::files::Files;
 use crate::found::{Answer, Found, Hit};
 use crate::key::{Key, Keys, Prepared};
