@@ -17,8 +17,8 @@ use crate::levels::levels;
 use crate::result::outputs_of;
 use crate::state::Discovered;
 use crate::tree::Leaf;
-use std::collections::{BTreeMap, HashMap, HashSet};
 use inputs::Stop;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use upcheck::TargetId;
 use upcheck_reapi::{ActionResult, Digest, Error, Message};
 

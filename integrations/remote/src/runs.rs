@@ -36,10 +36,13 @@ pub(crate) struct Runs {
 pub(crate) struct Run {
     /// A file that was last touched before this was not touched since the command began.
     pub(crate) sources_before: Mtime,
-    /// The same for a file that the build itself has made: it was complete when the command was started.
+    /// The same for a file that the build itself has made: it was complete when the command was started. Where this moment may be
+    /// later, it has to be proved, too, that nobody has touched it since it was made.
     pub(crate) made_until: Mtime,
     /// What was touched later was not touched by the command.
     pub(crate) ended_until: Mtime,
+    /// Whether it is known when the command began, and not only that it was not before.
+    pub(crate) is_exact: bool,
 }
 
 impl Runs {
@@ -59,10 +62,10 @@ impl Runs {
             let ended_until = logged.saturating_add(length + MILLISECOND + TICK);
             let may_be_of_outputs = flags.restat || flags.generator || mtimes.contains(&logged);
             let run = if self.is_of_starts && !may_be_of_outputs {
-                Run { sources_before: logged, made_until: logged, ended_until }
+                Run { sources_before: logged, made_until: logged, ended_until, is_exact: true }
             } else if self.is_of_starts || logged == mtime {
                 let sources_before = logged.saturating_sub(length + MILLISECOND + TICK);
-                Run { sources_before, made_until: logged, ended_until }
+                Run { sources_before, made_until: logged, ended_until, is_exact: false }
             } else {
                 return None;
             };
@@ -71,6 +74,7 @@ impl Runs {
                 sources_before: all.sources_before.max(run.sources_before),
                 made_until: all.made_until.min(run.made_until),
                 ended_until: all.ended_until.min(run.ended_until),
+                is_exact: all.is_exact && run.is_exact,
             }));
         }
         all

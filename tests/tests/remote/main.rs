@@ -7,8 +7,10 @@ mod cmake;
 #[path = "../command/mod.rs"]
 mod command;
 mod edits;
+mod full_disk;
 mod hostile;
 mod json;
+mod kills;
 mod published;
 mod random;
 mod server;

@@ -285,4 +285,17 @@ impl Side {
         }
         said.lines().filter_map(|line| Some(line.split_once("] ")?.1.to_owned())).collect()
     }
+
+    /// Why ninja would make something, in its own words, with all that it goes by.
+    pub(super) fn explained(&self) -> String {
+        let said = |args: &[&str]| {
+            let mut command = std::process::Command::new(self.checkout.ninja.path());
+            let ran =
+                command.current_dir(self.checkout.build_directory()).args(args).output().expect("ninja");
+            [ran.stdout, ran.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat()
+        };
+        let log = String::from_utf8_lossy(&self.content(".ninja_log").unwrap_or_default()).into_owned();
+        let manifest = String::from_utf8_lossy(&self.content("build.ninja").unwrap_or_default()).into_owned();
+        [said(&["-n", "-d", "explain"]), said(&["-t", "deps"]), log, manifest].concat()
+    }
 }
