@@ -19,6 +19,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as Shared, OnceLock};
 use std::time::Duration;
+use tls::tls;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 use tonic::Request;
@@ -26,7 +27,6 @@ use tonic::client::Grpc;
 use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 use tonic_prost::ProstCodec;
-use tls::tls;
 
 /// The largest message that is read, where nothing smaller is expected.
 pub(crate) const LARGEST: usize = 64 << 20;
@@ -36,7 +36,7 @@ pub(crate) struct Link {
     pub(crate) address: Address,
     pub(crate) options: Options,
     progress: Progress,
-    /// When nothing is waited for any more. Set when the first question is asked, where there is such a limit.
+    /// When nothing is waited for any more. Set when there is a connection, if there is such a limit.
     over: OnceLock<Instant>,
     tls: Option<ClientTlsConfig>,
     state: Mutex<State>,
@@ -171,14 +171,11 @@ impl Link {
 
     /// When nothing is waited for any more, if ever.
     pub(crate) fn over(&self) -> Option<Instant> {
-        let limit = self.options.total_timeout?;
-        Some(*self.over.get_or_init(|| Instant::now() + limit))
+        self.over.get().copied()
     }
 
     /// The connection that stands, or a new one. Whoever comes while it is made waits for it.
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>, Error> {
-        // From here on it counts.
-        let _ = self.over();
         let mut state = self.state.lock().await;
         match &*state {
             State::Up(connection) if !connection.is_expired() => return Ok(Arc::clone(connection)),
@@ -189,6 +186,9 @@ impl Link {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 self.was_up.store(true, Ordering::Relaxed);
+                if let Some(limit) = self.options.total_timeout {
+                    self.over.get_or_init(|| Instant::now() + limit);
+                }
                 *state = State::Up(Arc::clone(&connection));
                 Ok(connection)
             }

@@ -31,7 +31,7 @@ pub struct Options {
     /// How long a server that was reached may be silent. As long as anything comes from it, however slowly, it is waited
     /// for. [30 s]
     pub stall_timeout: Duration,
-    /// How long all that is asked of a server may take together, from the first question on, however much comes from it
+    /// How long all that is asked of a server may take together once there is a connection, however much comes from it
     /// meanwhile. [no limit]
     pub total_timeout: Option<Duration>,
     /// How long a credential helper may take. It may have to ask a person, or another machine. [10 s]
