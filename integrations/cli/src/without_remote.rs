@@ -112,3 +112,29 @@ pub(crate) fn examine(_: &Common, _: &RemoteCommand) -> Result<Exit, Trouble> {
 fn absent() -> Trouble {
     Trouble("this upcheck was built without shared caches: the cargo feature 'remote'".into())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::args::Args;
+    use crate::run::run;
+    use clap::Parser;
+
+    #[test]
+    fn whatever_is_about_a_cache_is_refused_and_told_why() {
+        for line in [
+            "publish --remote grpc://cache:1 --dry-run all",
+            "restore",
+            "snapshot push --tag main",
+            "remote doctor grpc://cache:1",
+            "check --remote grpc://cache:1",
+        ] {
+            let folder = tempfile::tempdir().expect("a folder");
+            std::fs::write(folder.path().join("build.ninja"), "build all: phony\n").expect("a file");
+            let place = folder.path().to_str().expect("text");
+            let words = ["upcheck", "-C", place].into_iter().chain(line.split(' '));
+            let mut args = Args::try_parse_from(words).expect(line);
+            let trouble = run(&mut args).err().expect(line);
+            assert!(trouble.0.contains("built without shared caches"), "{line}: {}", trouble.0);
+        }
+    }
+}
