@@ -54,7 +54,6 @@ pub(crate) struct Ninja<'a> {
     /// Where contents were compared, how many.
     pub(crate) contents: Option<ContentCounts>,
     /// What the shared cache has of what is stale, where it was asked.
-    #[cfg(feature = "remote")]
     pub(crate) remote: Option<crate::remote::Remote>,
 }
 
@@ -70,7 +69,6 @@ impl<'a> Ninja<'a> {
             exact: false,
             stopped_at_manifest: false,
             contents: None,
-            #[cfg(feature = "remote")]
             remote: None,
         }
     }
@@ -78,7 +76,6 @@ impl<'a> Ninja<'a> {
 
 impl Answer<'_> {
     /// What the shared cache has of what is stale, where it was asked.
-    #[cfg(feature = "remote")]
     pub(crate) fn remote(&self) -> Option<&crate::remote::Remote> {
         match &self.rules {
             Rules::Ninja(ninja) => ninja.remote.as_ref(),

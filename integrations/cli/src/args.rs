@@ -2,14 +2,7 @@
 
 use crate::cmake::Cmake;
 use crate::exit::Status;
-#[cfg(feature = "remote")]
-use crate::remote::{KeyArgs, PublishArgs, RestoreArgs, SnapshotCommand};
-#[cfg(feature = "remote")]
-use crate::remote_args::RemoteArgs;
-#[cfg(feature = "remote")]
-use crate::remote_doctor::RemoteDoctorArgs;
-#[cfg(feature = "remote")]
-use crate::remote_show::RemoteShowArgs;
+use crate::remote::{KeyArgs, RemoteArgs, RemoteCommand, SnapshotCommand, TransferArgs};
 use crate::run::Trouble;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
@@ -42,22 +35,13 @@ run, 127 there is no such command, 128 and more it died of a signal.";
 const RECORD_EXIT_STATUS: &str = "Exit status: 0 all is on record, 1 something was not recorded, 2 trouble.";
 
 const REPAIR_EXIT_STATUS: &str = "Exit status: 0 what is proved is repaired, whatever ninja still has to run; 2 trouble, and all is as it was.";
-#[cfg(feature = "remote")]
 const RESTORE_EXIT_STATUS: &str = "Exit status: 0 everything is fresh now, 1 something is stale, 2 trouble.";
 
-#[cfg(feature = "remote")]
 const PUBLISH_EXIT_STATUS: &str = "Exit status: 0 what can be published is there, 2 trouble.";
 
 const DOCTOR_EXIT_STATUS: &str = "Exit status: 0 nothing to worry about, 1 warnings, 2 trouble.";
 
 const BENCH_FS_EXIT_STATUS: &str = "Exit status: 0 it was measured, 2 trouble.";
-
-#[cfg(feature = "remote")]
-const REMOTE_DOCTOR_EXIT_STATUS: &str =
-    "Exit status: 0 nothing to worry about, 1 warnings, 2 the cache cannot be used.";
-
-#[cfg(feature = "remote")]
-const REMOTE_SHOW_EXIT_STATUS: &str = "Exit status: 0 it is there, 1 nothing is there, 2 trouble.";
 
 const AFTER_HELP: &str = "A target that is called like a command: `upcheck check why`.
 
@@ -344,15 +328,12 @@ pub(crate) enum Command {
     #[command(after_help = REPAIR_EXIT_STATUS)]
     Repair(RepairArgs),
     /// Put what ninja has made into a shared cache
-    #[cfg(feature = "remote")]
     #[command(after_help = PUBLISH_EXIT_STATUS)]
-    Publish(PublishArgs),
+    Publish(TransferArgs),
     /// Take what is stale from a shared cache, so that ninja finds nothing to do
-    #[cfg(feature = "remote")]
     #[command(after_help = RESTORE_EXIT_STATUS)]
-    Restore(RestoreArgs),
+    Restore(TransferArgs),
     /// Put the results of a whole build under one name, or ask by them
-    #[cfg(feature = "remote")]
     #[command(subcommand)]
     Snapshot(SnapshotCommand),
     /// Touch a file if globs have another result than a script of CMake says: for `Upcheck.cmake`
@@ -365,21 +346,8 @@ pub(crate) enum Command {
     #[command(after_help = BENCH_FS_EXIT_STATUS)]
     BenchFs(BenchFsArgs),
     /// Examine a cache on another machine, or what is in it
-    #[cfg(feature = "remote")]
     #[command(subcommand)]
     Remote(RemoteCommand),
-}
-
-/// What is done about a cache itself.
-#[cfg(feature = "remote")]
-#[derive(Debug, Subcommand)]
-pub(crate) enum RemoteCommand {
-    /// Say step by step whether a cache can be reached, trusted and asked
-    #[command(after_help = REMOTE_DOCTOR_EXIT_STATUS)]
-    Doctor(RemoteDoctorArgs),
-    /// Show what a cache has under a digest: an action, its command, its inputs, its result
-    #[command(after_help = REMOTE_SHOW_EXIT_STATUS)]
-    Show(RemoteShowArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -501,14 +469,11 @@ pub(crate) struct CheckArgs {
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
     /// Where to ask what is there of stale targets
-    #[cfg(feature = "remote")]
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
     /// Which snapshot to ask for, so that not each target is asked for itself
-    #[cfg(feature = "remote")]
     #[arg(skip)]
     pub(crate) snapshot: Option<String>,
-    #[cfg(feature = "remote")]
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
 }

@@ -80,15 +80,9 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         plan::explain(common, platform, &build.graph().files, &snapshot)?;
         return Ok(exit);
     }
-    #[cfg(feature = "remote")]
     let remote = crate::remote::ask(common, args, &mut build, &disk, &report)?;
     let summary = build.summary(&snapshot, &report);
-    let rules = Ninja {
-        contents: Some(counts),
-        #[cfg(feature = "remote")]
-        remote,
-        ..Ninja::of(&build)
-    };
+    let rules = Ninja { contents: Some(counts), remote, ..Ninja::of(&build) };
     print_answer(common, &answer(common, args, &build, (report, &summary), rules))?;
     Ok(exit)
 }

@@ -111,7 +111,6 @@ fn target(answer: &Answer<'_>, stale: &StaleTarget) -> Value {
     if answer.commands {
         put_path(&mut object, "command", &answer.command(stale.target));
     }
-    #[cfg(feature = "remote")]
     if let Some(remote) = answer.remote() {
         remote.put(&mut object, graph, stale.target);
     }
@@ -287,7 +286,6 @@ fn summary(answer: &Answer<'_>) -> Value {
             put("contents", (*n_contents).into());
         }
     }
-    #[cfg(feature = "remote")]
     if let Some(remote) = answer.remote() {
         put("remote", remote.summary());
     }

@@ -21,14 +21,8 @@ mod plan;
 mod progress;
 mod project;
 mod record;
-#[cfg(feature = "remote")]
+#[cfg_attr(not(feature = "remote"), path = "without_remote.rs")]
 mod remote;
-#[cfg(feature = "remote")]
-mod remote_args;
-#[cfg(feature = "remote")]
-mod remote_doctor;
-#[cfg(feature = "remote")]
-mod remote_show;
 mod repair;
 mod run;
 mod text;

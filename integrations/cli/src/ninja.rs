@@ -71,17 +71,9 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         plan::explain(common, platform, &build.graph().files, &snapshot)?;
         return Ok(exit);
     }
-    #[cfg(feature = "remote")]
     let remote = crate::remote::ask(common, args, &mut build, &disk, &report)?;
     let summary = build.summary(&snapshot, &report);
-    let rules = Ninja {
-        image,
-        exact: args.exact,
-        stopped_at_manifest,
-        #[cfg(feature = "remote")]
-        remote,
-        ..Ninja::of(&build)
-    };
+    let rules = Ninja { image, exact: args.exact, stopped_at_manifest, remote, ..Ninja::of(&build) };
     print_answer(common, &answer(common, args, &build, (report, &summary), rules))?;
     Ok(exit)
 }
@@ -159,7 +151,6 @@ fn fresh(common: &Common, args: &CheckArgs, summary: Summary) -> Result<Exit, Tr
             exact: false,
             stopped_at_manifest: false,
             contents: None,
-            #[cfg(feature = "remote")]
             remote: None,
         }),
         explain: args.explain,

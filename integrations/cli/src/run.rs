@@ -2,8 +2,6 @@
 
 use crate::affected;
 use crate::answer::Answer;
-#[cfg(feature = "remote")]
-use crate::args::RemoteCommand;
 use crate::args::{Args, CheckArgs, Command, Common, Format};
 use crate::bench_fs;
 use crate::build_tool;
@@ -17,15 +15,12 @@ use crate::ninja;
 use crate::progress::Progress;
 use crate::project;
 use crate::record;
-#[cfg(feature = "remote")]
-use crate::remote::{self, SnapshotCommand};
+use crate::remote;
 use crate::repair;
 use crate::text;
 use crate::verify_globs;
 use crate::why;
 use crate::words;
-#[cfg(feature = "remote")]
-use crate::{remote_doctor, remote_show};
 use anstream::AutoStream;
 use clap::ColorChoice;
 use std::ffi::OsString;
@@ -74,9 +69,8 @@ impl From<upcheck_graph::Error> for Trouble {
 /// Runs the command that was asked for.
 pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     let is_run = matches!(args.command, Some(Command::Run(_)));
-    #[cfg(feature = "remote")]
-    if let Some(Command::Snapshot(SnapshotCommand::Pull(pull))) = &mut args.command {
-        pull.check.snapshot = Some(pull.tag.clone());
+    if let Some(Command::Snapshot(asked)) = &mut args.command {
+        asked.settle();
     }
     let asked = if let Some(Command::Check(asked)) = &args.command { asked } else { &args.check };
     // What was kept may spare the very looking that is to be explained.
@@ -90,20 +84,18 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Check(args)) => &args.command,
         Some(Command::Why(args)) => &args.command,
         Some(Command::Record(args)) => &args.command,
-        #[cfg(feature = "remote")]
-        Some(Command::Publish(_) | Command::Restore(_)) => &Vec::new(),
-        #[cfg(feature = "remote")]
-        Some(Command::Snapshot(_)) => &Vec::new(),
         Some(
             Command::Affected(_)
             | Command::Run(_)
             | Command::Doctor(_)
             | Command::BenchFs(_)
             | Command::Repair(_)
+            | Command::Publish(_)
+            | Command::Restore(_)
+            | Command::Snapshot(_)
+            | Command::Remote(_)
             | Command::VerifyGlobs(_),
         ) => &Vec::new(),
-        #[cfg(feature = "remote")]
-        Some(Command::Remote(_)) => &Vec::new(),
     };
     let refused = |common: &Common, why: &str| {
         let trouble = Trouble(why.into());
@@ -112,14 +104,9 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     if let Some(contradiction) = common.contradiction(command) {
         return refused(common, contradiction);
     }
-    #[cfg(feature = "remote")]
     if let Some(Command::Remote(asked)) = &args.command {
         // It is about no build.
-        let exit = match asked {
-            RemoteCommand::Doctor(asked) => remote_doctor::doctor(common, asked),
-            RemoteCommand::Show(asked) => remote_show::show(common, asked),
-        };
-        return exit.map(Status::from);
+        return remote::examine(common, asked).map(Status::from);
     }
     if common.named.write_query {
         return cmake::write_query(common).map(Status::from);
@@ -140,10 +127,8 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         return refused(common, "--policy is not for ninja, which has its own rules");
     }
     let has_names = match &args.command {
-        #[cfg(feature = "remote")]
-        Some(Command::Publish(_) | Command::Restore(_) | Command::Snapshot(SnapshotCommand::Push(_))) => {
-            false
-        }
+        Some(Command::Publish(_) | Command::Restore(_)) => false,
+        Some(Command::Snapshot(asked)) => asked.has_names(),
         Some(Command::Why(_) | Command::Repair(_) | Command::Doctor(_) | Command::BenchFs(_)) => false,
         _ => true,
     };
@@ -161,24 +146,15 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::Record(args)) if common.is_project() => record::record(common, args),
         Some(Command::Record(args)) => contents::record(common, args),
         Some(Command::Repair(args)) => repair::repair(common, args),
-        #[cfg(feature = "remote")]
         Some(Command::Publish(_) | Command::Restore(_) | Command::Snapshot(_)) if common.is_project() => {
             Err(Trouble("publish and restore are for ninja builds".into()))
         }
-        #[cfg(feature = "remote")]
+        Some(Command::Publish(args)) => remote::publish(common, args),
         Some(Command::Restore(args)) => remote::restore(common, args),
-        #[cfg(feature = "remote")]
-        Some(Command::Publish(args)) => remote::publish(common, args, None),
-        #[cfg(feature = "remote")]
-        Some(Command::Snapshot(SnapshotCommand::Push(args))) => {
-            remote::publish(common, &args.publish, Some(&args.tag))
-        }
-        #[cfg(feature = "remote")]
-        Some(Command::Snapshot(SnapshotCommand::Pull(args))) => check(common, &args.check),
+        Some(Command::Snapshot(asked)) => remote::snapshot(common, asked),
         Some(Command::Doctor(args)) => doctor::doctor(common, args),
         Some(Command::BenchFs(args)) => bench_fs::bench_fs(common, args),
         Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
-        #[cfg(feature = "remote")]
         Some(Command::Remote(_)) => return Err(Trouble("it is about no build".into())),
         Some(Command::Run(args)) => {
             // Exit statuses from 125 on are its own; all others are those of the command that it runs.
@@ -192,7 +168,6 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
 const NO_CONTENT: &str = "--content is about ninja; elsewhere --policy says when a file counts as changed";
 
 pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
-    #[cfg(feature = "remote")]
     if common.is_project() {
         remote::refuse_project(args)?;
     }
@@ -213,27 +188,17 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Affected(affected_args)) => (affected::SCHEMA, affected_args.quiet),
         Some(Command::Run(_) | Command::Record(_) | Command::VerifyGlobs(_)) => (json::SCHEMA, true),
         Some(Command::Repair(_)) => (repair::SCHEMA, false),
-        #[cfg(feature = "remote")]
-        Some(Command::Publish(_) | Command::Snapshot(SnapshotCommand::Push(_))) => {
-            (remote::PUBLISH_SCHEMA, false)
-        }
-        #[cfg(feature = "remote")]
-        Some(Command::Snapshot(SnapshotCommand::Pull(args))) => (json::SCHEMA, args.check.quiet),
-        #[cfg(feature = "remote")]
+        Some(Command::Publish(_)) => (remote::PUBLISH_SCHEMA, false),
         Some(Command::Restore(_)) => (remote::RESTORE_SCHEMA, false),
+        Some(Command::Snapshot(asked)) => asked.schema(),
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
         Some(Command::BenchFs(_)) => (bench_fs::SCHEMA, false),
-        #[cfg(feature = "remote")]
-        Some(Command::Remote(RemoteCommand::Doctor(_))) => (remote_doctor::SCHEMA, false),
-        #[cfg(feature = "remote")]
-        Some(Command::Remote(RemoteCommand::Show(_))) => (remote_show::SCHEMA, false),
+        Some(Command::Remote(asked)) => asked.schema(),
     };
     if matches!(args.common.format, Format::Json | Format::Jsonl) && !quiet {
         // Fails where the trouble is standard output itself.
         // A file system is the same, whatever describes a build.
-        let is_about_a_build = !matches!(args.command, Some(Command::BenchFs(_)));
-        #[cfg(feature = "remote")]
-        let is_about_a_build = is_about_a_build && !matches!(args.command, Some(Command::Remote(_)));
+        let is_about_a_build = !matches!(args.command, Some(Command::BenchFs(_) | Command::Remote(_)));
         let from = is_about_a_build.then(|| args.common.origin());
         let _ = print(&args.common, |out| json::print_trouble(out, from, schema, &trouble.0));
     }

@@ -61,7 +61,6 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
     }
     writeln!(out)?;
     touched(out, answer)?;
-    #[cfg(feature = "remote")]
     if let Some(remote) = answer.remote() {
         remote.print(out)?;
     }
@@ -162,10 +161,7 @@ fn target(
     };
     let name = words::bytes(graph.name(stale.target));
     let owner = answer.owner(stale.target).map_or(String::new(), |owner| format!("  ({owner})"));
-    #[cfg(feature = "remote")]
     let remote = answer.remote().and_then(|remote| remote.word(stale.target));
-    #[cfg(not(feature = "remote"))]
-    let remote: Option<&str> = None;
     let remote = remote.map_or(String::new(), |word| format!("  [{word}]"));
     writeln!(out, "{style}{word:7}{style:#} {BOLD}{name}{BOLD:#}{owner}{remote}")?;
     // What lies in the target itself says more than what it has from others.

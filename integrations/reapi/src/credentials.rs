@@ -34,7 +34,7 @@ impl Credentials {
             return Err(in_the_open(address));
         }
         if let Some(helper) = &options.credential_helper {
-            let said = helper::ask(helper, address)?;
+            let said = helper::ask(helper, address, options.helper_timeout)?;
             found.headers.extend(said.headers);
             found.expires = said.expires;
         }

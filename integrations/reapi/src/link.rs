@@ -1,5 +1,7 @@
 //! The connection to a cache: made when it is first needed, made anew when it breaks, and shared by all questions.
 
+mod tls;
+
 use crate::address::{Address, Place};
 use crate::credentials::Credentials;
 use crate::error::{Error, ErrorKind};
@@ -8,22 +10,22 @@ use crate::messages::rpc::{
     CacheCapabilities, GetCapabilitiesRequest, RequestMetadata, SHA256, ServerCapabilities, ToolDetails,
 };
 use crate::options::Options;
-use crate::progress::Progress;
+use crate::progress::{Late, Progress};
 use crate::secret::Secret;
 use http::uri::PathAndQuery;
 use jiff::Timestamp;
 use prost::Message;
-use std::fs;
-use std::path::Path;
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex as Shared};
+use std::sync::{Arc, Mutex as Shared, OnceLock};
 use std::time::Duration;
+use tls::tls;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 use tonic::Request;
 use tonic::client::Grpc;
 use tonic::metadata::{MetadataMap, MetadataValue};
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 use tonic_prost::ProstCodec;
 
 /// The largest message that is read, where nothing smaller is expected.
@@ -33,7 +35,9 @@ pub(crate) const LARGEST: usize = 64 << 20;
 pub(crate) struct Link {
     pub(crate) address: Address,
     pub(crate) options: Options,
-    pub(crate) progress: Progress,
+    progress: Progress,
+    /// When nothing is waited for any more. Set when there is a connection, if there is such a limit.
+    over: OnceLock<Instant>,
     tls: Option<ClientTlsConfig>,
     state: Mutex<State>,
     /// Whether there ever was one: then a server that does not answer is probably being restarted.
@@ -108,6 +112,7 @@ impl Link {
             address: address.clone(),
             options,
             progress: Progress::default(),
+            over: OnceLock::new(),
             tls,
             state: Mutex::new(State::None),
             was_up: AtomicBool::new(false),
@@ -155,10 +160,18 @@ impl Link {
             ready(&mut grpc).await?;
             grpc.unary(connection.request(question), method.path(), ProstCodec::<Q, A>::default()).await
         };
-        match self.progress.watch(self.options.stall_timeout, answer).await {
-            Ok(answer) => Ok(answer?.into_inner()),
-            Err(_) => Err(self.stalled(method).into()),
-        }
+        Ok(self.wait(method, answer).await??.into_inner())
+    }
+
+    /// Waits for an answer while anything comes from the server, and there is time.
+    pub(crate) async fn wait<F: Future>(&self, method: Method, answer: F) -> Result<F::Output, Error> {
+        let waited = self.progress.watch(self.options.stall_timeout, self.over(), answer).await;
+        waited.map_err(|late| self.late(method, late))
+    }
+
+    /// When nothing is waited for any more, if ever.
+    pub(crate) fn over(&self) -> Option<Instant> {
+        self.over.get().copied()
     }
 
     /// The connection that stands, or a new one. Whoever comes while it is made waits for it.
@@ -173,6 +186,9 @@ impl Link {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 self.was_up.store(true, Ordering::Relaxed);
+                if let Some(limit) = self.options.total_timeout {
+                    self.over.get_or_init(|| Instant::now() + limit);
+                }
                 *state = State::Up(Arc::clone(&connection));
                 Ok(connection)
             }
@@ -225,8 +241,18 @@ impl Link {
         Error::new(ErrorKind::BrokenAnswer, self.asking(method), cause)
     }
 
-    pub(crate) fn stalled(&self, method: Method) -> Error {
-        let cause = format!("the server said nothing for {} s", self.options.stall_timeout.as_secs_f32());
+    /// There is no answer in time.
+    pub(crate) fn late(&self, method: Method, late: Late) -> Error {
+        let seconds = |time: Duration| time.as_secs_f32();
+        let cause = match late {
+            Late::Stalled => {
+                format!("the server said nothing for {} s", seconds(self.options.stall_timeout))
+            }
+            Late::Over => {
+                let limit = self.options.total_timeout.unwrap_or_default();
+                format!("all that was asked of it has taken more than {} s", seconds(limit))
+            }
+        };
         Error::new(ErrorKind::Stalled, self.asking(method), cause)
     }
 
@@ -348,37 +374,6 @@ const REQUEST_METADATA: &str = "build.bazel.remote.execution.v2.requestmetadata-
 fn request_metadata() -> RequestMetadata {
     let tool = ToolDetails { tool_name: "upcheck".into(), tool_version: env!("CARGO_PKG_VERSION").into() };
     RequestMetadata { tool_details: Some(tool) }
-}
-
-fn tls(address: &Address, options: &Options) -> Result<Option<ClientTlsConfig>, Error> {
-    let Place::Tcp { host, tls: true, .. } = address.place() else {
-        let for_tls = [&options.ca, &options.client_certificate, &options.client_key];
-        if for_tls.iter().any(|option| option.is_some()) || options.server_name.is_some() {
-            return Err(configuration(
-                address,
-                "certificates are for TLS, and this address is one without: grpcs://",
-            ));
-        }
-        return Ok(None);
-    };
-    let read = |path: &Path| {
-        fs::read(path).map_err(|error| {
-            Error::new(ErrorKind::Configuration, format!("reading {}", path.display()), error.to_string())
-        })
-    };
-    let mut tls = ClientTlsConfig::new().domain_name(options.server_name.as_ref().unwrap_or(host));
-    tls = match &options.ca {
-        Some(path) => tls.ca_certificate(Certificate::from_pem(read(path)?)),
-        None => tls.with_native_roots(),
-    };
-    match (&options.client_certificate, &options.client_key) {
-        (Some(certificate), Some(key)) => {
-            tls = tls.identity(Identity::from_pem(read(certificate)?, read(key)?))
-        }
-        (None, None) => {}
-        _ => return Err(configuration(address, "a client certificate and its key go together")),
-    }
-    Ok(Some(tls))
 }
 
 fn configuration(address: &Address, cause: &str) -> Error {

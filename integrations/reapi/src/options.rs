@@ -31,6 +31,11 @@ pub struct Options {
     /// How long a server that was reached may be silent. As long as anything comes from it, however slowly, it is waited
     /// for. [30 s]
     pub stall_timeout: Duration,
+    /// How long all that is asked of a server may take together once there is a connection, however much comes from it
+    /// meanwhile. [no limit]
+    pub total_timeout: Option<Duration>,
+    /// How long a credential helper may take. It may have to ask a person, or another machine. [10 s]
+    pub helper_timeout: Duration,
     /// How long a server that could not be reached is not asked again: until then every question fails at once. [10 s]
     pub reconnect_after: Duration,
     /// How often a question is asked again that a busy or restarted server did not answer. The first time after 50 ms, then
@@ -55,6 +60,8 @@ impl Default for Options {
             insecure_auth: false,
             connect_timeout: Duration::from_secs(1),
             stall_timeout: Duration::from_secs(30),
+            total_timeout: None,
+            helper_timeout: Duration::from_secs(10),
             reconnect_after: Duration::from_secs(10),
             retries: 4,
             max_in_flight: 512,

@@ -7,7 +7,7 @@ use crate::key::{Key, Keys, Kind, Prepared, discovers};
 use crate::lookup::{MOST_LISTS, lists};
 use crate::result::{Output, outputs_of, result_of};
 use crate::root::to_path;
-use crate::runs::{Run, Runs};
+use crate::runs::Runs;
 use crate::snapshot::Entry;
 use crate::state::{Discovered, Input, TargetState};
 use crate::threads::each;
@@ -16,8 +16,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use upcheck::TargetId;
 use upcheck::collect::Headway;
+use upcheck::{FileId, Mtime, TargetId};
 use upcheck_reapi::messages::{ActionResult, OutputFile};
 use upcheck_reapi::{Blob, Digest, Error, encode};
 
@@ -101,7 +101,7 @@ pub(crate) struct Publish<'a, 'b> {
 
 impl Publish<'_, '_> {
     /// Publishes fresh targets.
-    pub(crate) fn run(self, fresh: &[TargetId], headway: &dyn Headway) -> Result<Published, Error> {
+    pub(crate) fn run(mut self, fresh: &[TargetId], headway: &dyn Headway) -> Result<Published, Error> {
         let mut published = Published::default();
         let mut candidates = Vec::new();
         self.look_at_files(fresh);
@@ -277,7 +277,7 @@ impl Publish<'_, '_> {
     }
 
     /// The outputs of a target, if it is proved that its command has made them, of the inputs that there are now.
-    fn proven_outputs(&self, candidate: &Candidate) -> Result<Vec<Output>, Skip> {
+    fn proven_outputs(&mut self, candidate: &Candidate) -> Result<Vec<Output>, Skip> {
         let graph = self.keys.build.graph();
         let (mut outputs, mut metas) = (Vec::new(), Vec::new());
         for (file, name) in &candidate.prepared.outputs {
@@ -293,21 +293,32 @@ impl Publish<'_, '_> {
         }
         let mtimes: Vec<_> = metas.iter().map(|(_, meta)| meta.mtime).collect();
         let run = self.runs.of(self.keys.build, candidate.target, &mtimes).ok_or(Skip::NoRun)?;
-        let Run { sources_before, made_until, ended_until } = run;
         for (path, meta) in metas {
-            if touched(meta) > ended_until {
+            if touched(meta) > run.ended_until {
                 return Err(Skip::OutputTouched(path.into()));
             }
         }
         for path in &candidate.read {
-            let held = self.files.held(path)?;
-            let is_made = graph.files.lookup(path).is_some_and(|file| graph.producer(file).is_some());
-            let touched = touched(held.meta);
-            if if is_made { touched > made_until } else { touched >= sources_before } {
+            let touched = touched(self.files.held(path)?.meta);
+            let made_by = graph.files.lookup(path).and_then(|file| graph.producer(file));
+            let is_as_read = touched < run.sources_before
+                || made_by.is_some_and(|producer| match run.is_exact {
+                    true => touched <= run.made_until,
+                    false => touched <= run.made_until && self.ended_until(producer) >= Some(touched),
+                });
+            if !is_as_read {
                 return Err(Skip::InputTouched(path.as_slice().into()));
             }
         }
         Ok(outputs)
+    }
+
+    /// What was touched later was not touched by a target's command; `None` where that is not known.
+    fn ended_until(&mut self, target: TargetId) -> Option<Mtime> {
+        let graph = self.keys.build.graph();
+        let mtime = |&output: &FileId| Some(self.files.held(graph.files.path(output)).ok()?.meta.mtime);
+        let mtimes: Vec<Mtime> = graph.outputs(target).iter().map(mtime).collect::<Option<_>>()?;
+        Some(self.runs.of(self.keys.build, target, &mtimes)?.ended_until)
     }
 
     /// All that is to be there before the results are.

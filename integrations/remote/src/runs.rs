@@ -7,7 +7,11 @@
 //! | log | what it says | began not before | ended not after |
 //! |---|---|---|---|
 //! | version 6 and later | when the command began, by the file system's clock | that | that, and how long it took |
+//! | the same, of a restat or generator target, or if it is the output's time | either of the two | as below | as below |
 //! | before | when the output was last changed | that, less how long it took | that, and how long it took |
+//!
+//! From version 6 on ninja writes down the time of an output all the same where a restat or generator command has changed it, where
+//! it could not tell when the command began, and when it is told to look at outputs anew (`ninja -t restat`).
 //!
 //! Clocks of file systems tick: a time that is read may be up to [`TICK`] ago, and lengths are whole milliseconds.
 
@@ -32,10 +36,13 @@ pub(crate) struct Runs {
 pub(crate) struct Run {
     /// A file that was last touched before this was not touched since the command began.
     pub(crate) sources_before: Mtime,
-    /// The same for a file that the build itself has made: it was complete when the command was started.
+    /// The same for a file that the build itself has made: it was complete when the command was started. Where this moment may be
+    /// later, it has to be proved, too, that nobody has touched it since it was made.
     pub(crate) made_until: Mtime,
     /// What was touched later was not touched by the command.
     pub(crate) ended_until: Mtime,
+    /// Whether it is known when the command began, and not only that it was not before.
+    pub(crate) is_exact: bool,
 }
 
 impl Runs {
@@ -47,22 +54,18 @@ impl Runs {
     /// When the command of a target ran; `None` where that is not known. `mtimes`: those of its outputs now.
     pub(crate) fn of(&self, build: &Build, target: TargetId, mtimes: &[Mtime]) -> Option<Run> {
         let graph = build.graph();
+        let flags = graph.flags(target);
         let mut all: Option<Run> = None;
         for (&output, &mtime) in graph.outputs(target).iter().zip(mtimes) {
             let length = *self.lengths.get(graph.files.path(output))?;
             let logged = build.history().record(output)?.mtime;
-            let run = if self.is_of_starts {
-                Run {
-                    sources_before: logged,
-                    made_until: logged,
-                    ended_until: logged.saturating_add(length + MILLISECOND + TICK),
-                }
-            } else if logged == mtime {
-                Run {
-                    sources_before: logged.saturating_sub(length + MILLISECOND + TICK),
-                    made_until: logged,
-                    ended_until: logged.saturating_add(length + MILLISECOND + TICK),
-                }
+            let ended_until = logged.saturating_add(length + MILLISECOND + TICK);
+            let may_be_of_outputs = flags.restat || flags.generator || mtimes.contains(&logged);
+            let run = if self.is_of_starts && !may_be_of_outputs {
+                Run { sources_before: logged, made_until: logged, ended_until, is_exact: true }
+            } else if self.is_of_starts || logged == mtime {
+                let sources_before = logged.saturating_sub(length + MILLISECOND + TICK);
+                Run { sources_before, made_until: logged, ended_until, is_exact: false }
             } else {
                 return None;
             };
@@ -71,6 +74,7 @@ impl Runs {
                 sources_before: all.sources_before.max(run.sources_before),
                 made_until: all.made_until.min(run.made_until),
                 ended_until: all.ended_until.min(run.ended_until),
+                is_exact: all.is_exact && run.is_exact,
             }));
         }
         all

@@ -9,7 +9,7 @@ use upcheck_tests::bazel_remote::{BazelRemote, Setup};
 use upcheck_tests::strict_cache::StrictCache;
 use upcheck_tests::tools::upcheck;
 
-fn remote(args: &[&str]) -> Output {
+pub(super) fn remote(args: &[&str]) -> Output {
     let mut command = Command::new(upcheck());
     // The machine may have other things to do.
     command
@@ -29,7 +29,7 @@ fn text(output: &Output, status: i32) -> String {
 }
 
 #[track_caller]
-fn json(output: &Output, status: i32) -> Value {
+pub(super) fn json(output: &Output, status: i32) -> Value {
     assert_eq!(output.status.code(), Some(status), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON")
 }

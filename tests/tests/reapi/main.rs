@@ -5,7 +5,9 @@
 mod access;
 mod command;
 mod damage;
+mod documents;
 mod hostile;
+mod limits;
 mod plain;
 mod strict;
 

@@ -7,12 +7,16 @@ mod cmake;
 #[path = "../command/mod.rs"]
 mod command;
 mod edits;
+mod full_disk;
 mod hostile;
 mod json;
+mod kills;
 mod published;
+mod random;
 mod server;
 mod snapshots;
 mod strict;
+mod world;
 
 use command::{Ran, upcheck_in};
 use serde_json::Value;

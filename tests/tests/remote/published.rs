@@ -21,6 +21,32 @@ fn an_input_that_was_touched_while_the_command_ran_is_not_published() {
 }
 
 #[test]
+fn a_log_that_tells_of_outputs_and_not_of_beginnings_proves_nothing_of_what_was_touched_between() {
+    let Some(server) = BazelRemote::plain() else { return };
+    let server = &server.address();
+    // What it writes is newer than the edit of what it has read.
+    let script = "cp $1 $2.tmp; echo x >> $1; until [ $2 -nt $1 ]; do cp $2.tmp $2; done\n";
+    for (restat, log_is_mended) in [("restat = 1", false), ("", true)] {
+        for &ninja in Ninja::USUAL {
+            let manifest = format!(
+                "rule slow\n command = sh @/src/slow.sh $in $out\n {restat}\nbuild out: slow @/src/in\n"
+            );
+            let sources = |held| [("src/in", held), ("src/slow.sh", script)];
+            let one = Checkout::with(ninja, &manifest, &sources("in\n"));
+            one.build();
+            if log_is_mended {
+                let (is_success, said) = one.run_ninja(&["-t", "restat"]);
+                assert!(is_success, "{said}");
+            }
+            let said = one.publish(server);
+            assert!(said.starts_with("0 targets uploaded"), "{ninja:?}, {restat}: {said}");
+            let two = Checkout::with(ninja, &manifest, &sources("in\nx\n"));
+            assert_eq!(two.remote(server, &[]), words([("out", "not-cached")]), "{ninja:?}, {restat}");
+        }
+    }
+}
+
+#[test]
 fn an_output_that_somebody_else_has_changed_is_not_published() {
     let Some(server) = BazelRemote::plain() else { return };
     let server = &server.address();

@@ -87,6 +87,32 @@ fn nothing_is_restored_while_a_ninja_runs_there() {
 }
 
 #[test]
+fn of_some_who_restore_at_once_one_does_and_the_others_say_so_or_find_it_done() {
+    let Some(server) = BazelRemote::plain() else { return };
+    let address = &server.address();
+    let one = Checkout::built(Ninja::V1_13);
+    one.publish(address);
+    for _ in 0..6 {
+        let two = Checkout::new(Ninja::V1_13);
+        let ran: Vec<_> = std::thread::scope(|scope| {
+            let running: Vec<_> = (0..4).map(|_| scope.spawn(|| two.restore(address))).collect();
+            running.into_iter().map(|it| it.join().expect("no panic")).collect()
+        });
+        assert!(ran.iter().any(|ran| ran.status == 0), "{ran:?}");
+        for ran in ran.iter().filter(|ran| ran.status != 0) {
+            let is_known = ["somebody else is restoring in the build directory", "logs have changed"]
+                .iter()
+                .any(|why| ran.stderr.contains(why));
+            assert!(ran.status == 2 && is_known, "{ran:?}");
+        }
+        assert_eq!(two.ninja_would_make(), [""; 0]);
+        for output in ["build/obj/a.o", "build/obj/b.o", "build/prog", "build/words.txt"] {
+            assert_eq!(two.space.read(output), one.space.read(output), "{output}");
+        }
+    }
+}
+
+#[test]
 fn results_are_there_only_with_all_that_they_name() {
     let Some(server) = BazelRemote::plain() else { return };
     let address = &server.address();

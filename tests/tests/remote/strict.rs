@@ -171,4 +171,9 @@ fn a_cache_that_shakes_hands_and_then_says_nothing_is_not_waited_for() {
         ran.stderr
     );
     assert!(ran.stdout.contains("In the cache: 4 without an answer"), "{}", ran.stdout);
+    let ran = checkout.upcheck(&["check", "--remote-budget", "0.2", "--remote", &server.address()]);
+    assert_eq!(ran.status, without.status);
+    assert!(ran.stderr.contains("has taken more than 0.2 s"), "{}", ran.stderr);
+    let ran = checkout.upcheck(&["restore", "--remote-budget", "0.2", "--remote", &server.address()]);
+    assert!(ran.status == 1 && ran.stderr.contains("has taken more than 0.2 s"), "{ran:?}");
 }

@@ -1,14 +1,13 @@
 //! `check --remote`: which stale targets are in the cache. What the cache says changes neither verdicts nor the exit status.
 
 use super::answer::Remote;
-use super::keys::contents;
 use super::snapshot;
 use crate::args::{CheckArgs, Common};
 use crate::run::{Trouble, warn};
 use upcheck::collect::Disk;
 use upcheck::{Report, TargetId};
 use upcheck_ninja::Build;
-use upcheck_remote::{Place, look_up};
+use upcheck_remote::look_up;
 
 /// Asks the cache about the stale targets of a report, if one is named, and any is stale. A cache that does not answer is a
 /// warning.
@@ -30,21 +29,12 @@ pub(crate) fn ask(
         return Ok(None);
     }
     build.load_rules(disk)?;
-    let root = args.keys.root(common, build)?;
-    let settings = args.keys.settings()?;
-    let contents = contents(common);
-    let place = Place {
-        build,
-        disk,
-        root: &root,
-        settings: &settings,
-        contents: contents.as_ref(),
-        threads: common.threads,
-    };
+    let naming = args.keys.naming(common, build)?;
+    let place = naming.place(build, disk);
     let stale: Vec<TargetId> = report.stale.iter().map(|stale| stale.target).collect();
     let found = match &args.snapshot {
         Some(name) => {
-            let snapshot = snapshot::pull(common, name, &settings, &client);
+            let snapshot = snapshot::pull(common, name, &naming.settings, &client);
             look_up(&place, &stale, &snapshot.before(&client))
         }
         None => look_up(&place, &stale, &client),

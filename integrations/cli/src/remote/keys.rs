@@ -5,9 +5,10 @@ use crate::run::Trouble;
 use clap::Args as ClapArgs;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::path::PathBuf;
+use upcheck::collect::Disk;
 use upcheck_ninja::Build;
 use upcheck_ninja::contents::Contents;
-use upcheck_remote::{Root, Settings};
+use upcheck_remote::{Place, Root, Settings};
 
 const KEYS: &str = "What targets are called in the cache";
 
@@ -34,9 +35,36 @@ pub(crate) struct KeyArgs {
     pub(crate) remote_env: Vec<String>,
 }
 
+/// What keys of one build are made with.
+pub(crate) struct Naming {
+    root: Root,
+    pub(crate) settings: Settings,
+    contents: Option<Contents>,
+    threads: usize,
+}
+
+impl Naming {
+    /// A build whose targets are called so.
+    pub(crate) fn place<'a>(&'a self, build: &'a Build, disk: &'a dyn Disk) -> Place<'a> {
+        let Self { root, settings, contents, threads } = self;
+        Place { build, disk, root, settings, contents: contents.as_ref(), threads: *threads }
+    }
+}
+
 impl KeyArgs {
+    /// What keys of a build are made with.
+    pub(crate) fn naming(&self, common: &Common, build: &Build) -> Result<Naming, Trouble> {
+        Ok(Naming {
+            root: self.root(common, build)?,
+            settings: self.settings()?,
+            // It spares reading files. Where it cannot be read, they are.
+            contents: Contents::read(&common.directory.join(&common.records)).ok().flatten(),
+            threads: common.threads,
+        })
+    }
+
     /// What keys depend on, looked up in the environment.
-    pub(crate) fn settings(&self) -> Result<Settings, Trouble> {
+    fn settings(&self) -> Result<Settings, Trouble> {
         let mut environment = Vec::new();
         for name in &self.remote_env {
             match std::env::var(name) {
@@ -50,15 +78,10 @@ impl KeyArgs {
     }
 
     /// The root of a build.
-    pub(crate) fn root(&self, common: &Common, build: &Build) -> Result<Root, Trouble> {
+    fn root(&self, common: &Common, build: &Build) -> Result<Root, Trouble> {
         Root::of(build, &common.directory, self.remote_root.as_deref()).map_err(|error| {
             let directory = common.directory.display();
             Trouble(format!("finding the root of '{directory}': {}", upcheck::os_message(&error)))
         })
     }
-}
-
-/// What is on record of files, which spares reading them. Where that cannot be read, they are.
-pub(crate) fn contents(common: &Common) -> Option<Contents> {
-    Contents::read(&common.directory.join(&common.records)).ok().flatten()
 }

@@ -1,24 +1,19 @@
 //! `publish`: puts what a build has made into the cache.
 
 use super::answer::size;
-use super::ask::no_cache;
-use super::keys::{KeyArgs, contents};
+use super::transfer::{Begun, TransferArgs};
 use crate::args::{Common, Format};
 use crate::exit::Exit;
 use crate::json;
-use crate::ninja::{load, requests};
 use crate::progress::Progress;
-use crate::remote_args::RemoteArgs;
-use crate::run::{Trouble, open, print, warn};
+use crate::run::{Trouble, print, warn};
 use crate::text::plural;
 use crate::words;
-use clap::Args as ClapArgs;
 use serde_json::{Map, Value};
-use std::ffi::OsString;
 use std::io::{self, Write};
 use upcheck::{TargetId, Verdict};
-use upcheck_ninja::{Build, Opened};
-use upcheck_remote::{Place, Published, Pushed};
+use upcheck_ninja::Build;
+use upcheck_remote::{Published, Pushed};
 use upcheck_words::count;
 
 /// The name and version of the format for programs.
@@ -27,37 +22,9 @@ pub(crate) const SCHEMA: &str = "upcheck.publish/1";
 /// How many skipped targets are named without being asked for.
 const FEW_SKIPPED: usize = 10;
 
-#[derive(Debug, ClapArgs)]
-pub(crate) struct PublishArgs {
-    /// The targets; with all that they need (default: what `ninja` would build)
-    #[arg(value_name = "TARGET")]
-    pub(crate) targets: Vec<OsString>,
-    /// Send nothing; say what would be sent
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Name every target that is skipped
-    #[arg(long)]
-    pub(crate) explain: bool,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
-    #[command(flatten)]
-    pub(crate) keys: KeyArgs,
-}
-
 /// Puts what is fresh into the cache; with a name for a snapshot, all results under that, too.
-pub(crate) fn publish(common: &Common, args: &PublishArgs, snapshot: Option<&str>) -> Result<Exit, Trouble> {
-    let Some((_, client)) = args.remote.client()? else {
-        return Err(no_cache());
-    };
-    let disk = open(common)?;
-    let targets = crate::ninja::targets(common, &args.targets);
-    let Opened::Build(mut build) = load(common, &disk, None, &targets, true)? else {
-        unreachable!("a build was wanted");
-    };
-    let requests = requests(common, &build, &args.targets)?;
-    build.describe(&disk, &requests)?;
-    let looks = build.collect(&disk);
-    build.load_rules(&disk)?;
+pub(crate) fn publish(common: &Common, args: &TransferArgs, snapshot: Option<&str>) -> Result<Exit, Trouble> {
+    let Begun { client, disk, build, requests, looks } = args.begin(common)?;
     let decision = build.decide(&looks, &requests)?;
     let graph = build.graph();
     let is_made = |target: &TargetId| !graph.flags(*target).phony;
@@ -66,17 +33,8 @@ pub(crate) fn publish(common: &Common, args: &PublishArgs, snapshot: Option<&str
         judged.iter().copied().filter(|&target| decision.verdict(target) == Verdict::Fresh).collect();
     let n_stale = judged.len() - fresh.len();
     warn(common, build.warnings());
-    let root = args.keys.root(common, &build)?;
-    let settings = args.keys.settings()?;
-    let contents = contents(common);
-    let place = Place {
-        build: &build,
-        disk: &disk,
-        root: &root,
-        settings: &settings,
-        contents: contents.as_ref(),
-        threads: common.threads,
-    };
+    let naming = args.keys.naming(common, &build)?;
+    let place = naming.place(&build, &disk);
     let progress = Progress::new("sending files");
     let (published, pushed) = match snapshot.filter(|_| !args.dry_run) {
         Some(name) => {
@@ -101,7 +59,7 @@ struct Answer<'a> {
     /// The name and the extent of the snapshot, if one was pushed.
     pushed: Option<(&'a str, Pushed)>,
     n_stale: usize,
-    args: &'a PublishArgs,
+    args: &'a TransferArgs,
 }
 
 impl Answer<'_> {

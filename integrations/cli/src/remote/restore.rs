@@ -1,24 +1,19 @@
 //! `restore`: takes what is stale from the cache, and tells ninja so.
 
 use super::answer::size;
-use super::ask::no_cache;
-use super::keys::{KeyArgs, contents};
+use super::transfer::{Begun, TransferArgs};
 use crate::args::{Common, Format};
 use crate::exit::Exit;
 use crate::json;
-use crate::ninja::{load, requests};
 #[cfg(unix)]
 use crate::progress::Progress;
-use crate::remote_args::RemoteArgs;
-use crate::run::{Trouble, open, print, warn};
+use crate::run::{Trouble, print, warn};
 use crate::text::plural;
 use crate::words;
-use clap::Args as ClapArgs;
 use serde_json::{Map, Value};
-use std::ffi::OsString;
 use std::io::{self, Write};
 use upcheck::TargetId;
-use upcheck_ninja::{Build, Opened};
+use upcheck_ninja::Build;
 use upcheck_remote::{Place, Restored};
 
 /// The name and version of the format for programs.
@@ -27,54 +22,17 @@ pub(crate) const SCHEMA: &str = "upcheck.restore/1";
 /// How many targets that are left are named without being asked for.
 const FEW_LEFT: usize = 10;
 
-#[derive(Debug, ClapArgs)]
-pub(crate) struct RestoreArgs {
-    /// The targets; with all that they need (default: what `ninja` would build)
-    #[arg(value_name = "TARGET")]
-    pub(crate) targets: Vec<OsString>,
-    /// Fetch nothing and change nothing; say what would be restored
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Name every target that is left as it is
-    #[arg(long)]
-    pub(crate) explain: bool,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
-    #[command(flatten)]
-    pub(crate) keys: KeyArgs,
-}
-
 /// Takes what is stale from the cache.
-pub(crate) fn restore(common: &Common, args: &RestoreArgs) -> Result<Exit, Trouble> {
-    let Some((_, client)) = args.remote.client()? else {
-        return Err(no_cache());
-    };
-    let disk = open(common)?;
-    let targets = crate::ninja::targets(common, &args.targets);
-    let Opened::Build(mut build) = load(common, &disk, None, &targets, true)? else {
-        unreachable!("a build was wanted");
-    };
-    let requests = requests(common, &build, &args.targets)?;
-    build.describe(&disk, &requests)?;
-    let snapshot = build.collect(&disk);
-    build.load_rules(&disk)?;
-    let decision = build.decide(&snapshot, &requests)?;
+pub(crate) fn restore(common: &Common, args: &TransferArgs) -> Result<Exit, Trouble> {
+    let Begun { client, disk, build, requests, looks } = args.begin(common)?;
+    let decision = build.decide(&looks, &requests)?;
     let report = build.report(&decision);
     warn(common, build.warnings());
     let stale: Vec<TargetId> = report.stale.iter().map(|stale| stale.target).collect();
     let mut restored = Restored::default();
     if !stale.is_empty() {
-        let root = args.keys.root(common, &build)?;
-        let settings = args.keys.settings()?;
-        let contents = contents(common);
-        let place = Place {
-            build: &build,
-            disk: &disk,
-            root: &root,
-            settings: &settings,
-            contents: contents.as_ref(),
-            threads: common.threads,
-        };
+        let naming = args.keys.naming(common, &build)?;
+        let place = naming.place(&build, &disk);
         restored = run(&place, &stale, &client, args.dry_run)?;
     }
     if let Some(trouble) = &restored.trouble {
@@ -109,7 +67,7 @@ fn run(_: &Place<'_>, _: &[TargetId], _: &upcheck_reapi::Client, _: bool) -> Res
 struct Answer<'a> {
     build: &'a Build,
     restored: &'a Restored,
-    args: &'a RestoreArgs,
+    args: &'a TransferArgs,
 }
 
 impl Answer<'_> {

@@ -1,8 +1,11 @@
 //! `snapshot push` and `snapshot pull`: a whole build under one name, so that who has pulled asks once.
 
-use super::publish::PublishArgs;
+use super::publish;
+use super::transfer::TransferArgs;
 use crate::args::{CheckArgs, Common};
-use crate::run::warn;
+use crate::exit::Exit;
+use crate::json;
+use crate::run::{Trouble, check, warn};
 use clap::{Args as ClapArgs, Subcommand};
 use upcheck_remote::{Cache, PullError, Settings, Snapshot};
 
@@ -23,7 +26,7 @@ pub(crate) struct PushArgs {
     #[arg(long, value_name = "NAME", default_value = NAME)]
     pub(crate) tag: String,
     #[command(flatten)]
-    pub(crate) publish: PublishArgs,
+    pub(crate) publish: TransferArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -33,6 +36,36 @@ pub(crate) struct PullArgs {
     pub(crate) tag: String,
     #[command(flatten)]
     pub(crate) check: CheckArgs,
+}
+
+impl SnapshotCommand {
+    /// Tells the check, if it is one, which snapshot to ask for.
+    pub(crate) fn settle(&mut self) {
+        if let Self::Pull(args) = self {
+            args.check.snapshot = Some(args.tag.clone());
+        }
+    }
+
+    /// Whether its answer has names that scripts may want.
+    pub(crate) fn has_names(&self) -> bool {
+        matches!(self, Self::Pull(_))
+    }
+
+    /// The format of its answer, and whether nothing is to be printed.
+    pub(crate) fn schema(&self) -> (&'static str, bool) {
+        match self {
+            Self::Push(_) => (publish::SCHEMA, false),
+            Self::Pull(args) => (json::SCHEMA, args.check.quiet),
+        }
+    }
+}
+
+/// Pushes a snapshot, or asks by one.
+pub(crate) fn snapshot(common: &Common, asked: &SnapshotCommand) -> Result<Exit, Trouble> {
+    match asked {
+        SnapshotCommand::Push(args) => publish::publish(common, &args.publish, Some(&args.tag)),
+        SnapshotCommand::Pull(args) => check(common, &args.check),
+    }
 }
 
 /// The snapshot of a name. Where there is none, that is a warning, and each target is asked for itself.

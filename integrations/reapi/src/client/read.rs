@@ -269,8 +269,6 @@ impl Stream<'_> {
         /// An endless stream of nothing is ended by counting: time passes without it, too.
         const EMPTY_PARTS: u32 = 1000;
         let link = Arc::clone(&self.link);
-        let stall = link.options.stall_timeout;
-        let stalled = || Failure::from(link.stalled(Method::READ));
         let mut grpc = Grpc::new(connection.channel.clone()).max_decoding_message_size(PART);
         let question = ReadRequest {
             resource_name: self.resource(),
@@ -282,9 +280,9 @@ impl Stream<'_> {
             let codec = ProstCodec::<ReadRequest, ReadResponse>::default();
             grpc.server_streaming(connection.request(question), Method::READ.path(), codec).await
         };
-        let mut parts = link.progress.watch(stall, begin).await.map_err(|_| stalled())??.into_inner();
+        let mut parts = link.wait(Method::READ, begin).await??.into_inner();
         let mut empty = 0;
-        while let Some(part) = link.progress.watch(stall, parts.message()).await.map_err(|_| stalled())?? {
+        while let Some(part) = link.wait(Method::READ, parts.message()).await?? {
             if part.data.is_empty() {
                 empty += 1;
                 if empty > EMPTY_PARTS {

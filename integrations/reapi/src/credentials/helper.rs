@@ -8,20 +8,21 @@ use crate::fault::shown;
 use crate::options::Header;
 use crate::secret::Secret;
 use serde_json::{Value, json};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long a helper may take. It may have to ask a person, or another machine.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// More than any helper says.
 const MOST: u64 = 1 << 20;
 
-/// Runs the helper, and reads what it says.
-pub(super) fn ask(helper: &Path, address: &Address) -> Result<Credentials, Error> {
+/// What a helper has said, what it has complained of, and how it ended.
+type Said = (Vec<u8>, Vec<u8>, ExitStatus);
+
+/// Runs the helper, and reads what it says. It is ended if it takes longer than it may.
+pub(super) fn ask(helper: &Path, address: &Address, longest: Duration) -> Result<Credentials, Error> {
     let wrong = |cause: String| {
         let operation = format!("asking the credential helper {} for {address}", helper.display());
         Error::new(ErrorKind::Configuration, operation, cause)
@@ -34,14 +35,14 @@ pub(super) fn ask(helper: &Path, address: &Address) -> Result<Credentials, Error
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| wrong(error.to_string()))?;
-    let said = talk(&mut child, &json!({ "uri": uri }).to_string());
-    if said.is_none() {
+    let said = talk(&mut child, &json!({ "uri": uri }).to_string(), longest);
+    if !matches!(said, Ok(Some(_))) {
         // It may have ended just now: then there is nothing to kill.
         let _ = child.kill();
+        let _ = child.wait();
     }
-    let status = child.wait().map_err(|error| wrong(error.to_string()))?;
-    let Some((output, complaint)) = said else {
-        return Err(wrong(format!("it said nothing for {} s, and was ended", PATIENCE.as_secs())));
+    let Some((output, complaint, status)) = said.map_err(|error| wrong(error.to_string()))? else {
+        return Err(wrong(format!("it did not end within {} s, and was ended", longest.as_secs_f32())));
     };
     if !status.success() {
         // Its output may have secrets in it, its complaints are meant for people.
@@ -52,18 +53,35 @@ pub(super) fn ask(helper: &Path, address: &Address) -> Result<Credentials, Error
     read(&output).map_err(|cause| wrong(cause.into()))
 }
 
-/// Tells a helper what is wanted, and waits for all that it says, and complains.
-fn talk(child: &mut Child, wanted: &str) -> Option<(Vec<u8>, Vec<u8>)> {
-    let (mut input, output, complaint) = (child.stdin.take()?, child.stdout.take()?, child.stderr.take()?);
-    let (sender, said) = mpsc::channel();
+/// Tells a helper what is wanted, and waits for all that it says, and until it ends. `None`: it takes too long.
+fn talk(child: &mut Child, wanted: &str, longest: Duration) -> io::Result<Option<Said>> {
+    let end = Instant::now() + longest;
+    let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(mut input), Some(output), Some(complaint)) = streams else { return Ok(None) };
+    let drain = |from: Box<dyn Read + Send>| {
+        let (sender, drain) = mpsc::channel();
+        thread::spawn(move || sender.send(drained(from)));
+        drain
+    };
+    let (output, complaint) = (drain(Box::new(output)), drain(Box::new(complaint)));
     let wanted = wanted.to_owned();
-    let complaints = sender.clone();
     // One that does not read fails here, which is for it to judge.
     thread::spawn(move || input.write_all(wanted.as_bytes()));
-    thread::spawn(move || sender.send((true, drained(output))));
-    thread::spawn(move || complaints.send((false, drained(complaint))));
-    let (first, second) = (said.recv_timeout(PATIENCE).ok()?, said.recv_timeout(PATIENCE).ok()?);
-    Some(if first.0 { (first.1, second.1) } else { (second.1, first.1) })
+    let left = || end.saturating_duration_since(Instant::now());
+    let Ok(output) = output.recv_timeout(left()) else { return Ok(None) };
+    let Ok(complaint) = complaint.recv_timeout(left()) else { return Ok(None) };
+    // It has nothing more to say, and ends at once, as a rule. Nothing tells when.
+    let mut pause = Duration::from_micros(100);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some((output, complaint, status)));
+        }
+        if left().is_zero() {
+            return Ok(None);
+        }
+        thread::sleep(pause.min(left()));
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
 }
 
 fn drained(from: impl Read) -> Vec<u8> {
@@ -132,29 +150,55 @@ mod tests {
     }
 
     #[cfg(unix)]
+    const LONG: Duration = Duration::from_secs(600);
+
+    #[cfg(unix)]
+    fn helper(folder: &Path, script: &str) -> std::path::PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let path = folder.join("helper");
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("permissions");
+        path
+    }
+
+    #[cfg(unix)]
     #[test]
     fn a_helper_is_run_and_told_the_host() {
-        use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
-        let helper = |name: &str, script: &str| {
-            let path = folder.path().join(name);
-            std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script");
-            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("permissions");
-            path
-        };
         let address: Address = "grpcs://cache:444/main".parse().expect("an address");
         let good = helper(
-            "good",
+            folder.path(),
             r#"read -r said || :; [ "$1" = get ] || exit 9
             printf '{"headers":{"said":["%s"]}}' "$(printf %s "$said" | tr -d '"')""#,
         );
-        let said = ask(&good, &address).expect("credentials");
+        let said = ask(&good, &address, LONG).expect("credentials");
         assert_eq!(said.headers[0].value.reveal(), "{uri:https://cache:444/}");
 
-        let bad = helper("bad", "echo s3cret; echo 'log in first' >&2; exit 3");
-        let error = ask(&bad, &address).expect_err("it failed").to_string();
+        let bad = helper(folder.path(), "echo s3cret; echo 'log in first' >&2; exit 3");
+        let error = ask(&bad, &address, LONG).expect_err("it failed").to_string();
         assert!(error.ends_with("it failed (exit status: 3): log in first"), "{error}");
-        let error = ask(&folder.path().join("none"), &address).expect_err("there is none").to_string();
+        let error = ask(&folder.path().join("none"), &address, LONG).expect_err("there is none").to_string();
         assert!(error.contains("No such file"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_helper_that_does_not_end_in_time_is_ended_whatever_it_has_said() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let address: Address = "grpcs://cache".parse().expect("an address");
+        for script in [
+            "exec sleep 600",
+            "echo '{}'; exec sleep 600",
+            // It has closed all that anybody could read, and goes on.
+            "echo '{}'; exec sleep 600 > /dev/null 2>&1",
+        ] {
+            let pid = folder.path().join("pid");
+            let slow = helper(folder.path(), &format!("echo $$ > {}; {script}", pid.display()));
+            let error = ask(&slow, &address, Duration::from_millis(200)).expect_err("it takes too long");
+            assert!(error.to_string().ends_with("it did not end within 0.2 s, and was ended"), "{error}");
+            if let Ok(pid) = std::fs::read_to_string(pid) {
+                assert!(!Path::new("/proc").join(pid.trim()).exists(), "{script}");
+            }
+        }
     }
 }

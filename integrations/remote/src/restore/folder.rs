@@ -1,6 +1,6 @@
 //! Writing beneath the build directory, and nowhere else: no link is followed on the way, whoever has put it there.
 
-use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -34,6 +34,15 @@ impl Folder {
     pub(crate) fn open(base: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self { base: Arc::new(rustix::fs::open(base, flags, Mode::empty())?) })
+    }
+
+    /// Keeps others who restore out until this value is gone, or the process; `false`: somebody else is here. Nothing is
+    /// written for that. Where the file system has no locks, nobody is kept out.
+    pub(crate) fn lock(&self) -> bool {
+        !matches!(
+            rustix::fs::flock(&self.base, FlockOperation::NonBlockingLockExclusive),
+            Err(Errno::WOULDBLOCK)
+        )
     }
 
     /// Makes a file beside the one that `name` names from here. Directories on the way are made where they are missing.
@@ -169,6 +178,16 @@ mod tests {
             .map(|n| fs::read_dir(space.path().join(format!("d{n}"))).expect("a directory").count())
             .sum();
         assert_eq!(found as u64, n_files);
+    }
+
+    #[test]
+    fn one_at_a_time_may_write_here() {
+        let space = tempfile::tempdir().expect("a directory");
+        let first = Folder::open(space.path()).expect("it is there");
+        let second = Folder::open(space.path()).expect("it is there");
+        assert!(first.lock() && !second.lock());
+        drop(first);
+        assert!(second.lock());
     }
 
     #[test]

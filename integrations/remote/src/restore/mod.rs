@@ -38,6 +38,8 @@ use upcheck_reapi::{Digest, Error, ErrorKind};
 pub enum Refusal {
     /// A ninja runs in the build directory.
     NinjaRuns,
+    /// Somebody else is restoring there.
+    RestoreRuns,
     /// Ninja's logs have changed since they were read.
     LogsChanged,
     /// An operation failed. What it was, and what the system says.
@@ -136,6 +138,9 @@ impl Work<'_, '_> {
             return Err(Refusal::NinjaRuns);
         }
         let folder = Folder::open(&self.base).map_err(failed("opening the build directory"))?;
+        if !folder.lock() {
+            return Err(Refusal::RestoreRuns);
+        }
         self.fetch(&folder, headway);
         // What proves nothing yet does after some milliseconds.
         self.files.settle();
@@ -395,6 +400,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NinjaRuns => f.write_str("a ninja is running in the build directory"),
+            Self::RestoreRuns => f.write_str("somebody else is restoring in the build directory"),
             Self::LogsChanged => f.write_str("ninja's logs have changed since they were read: try again"),
             Self::Io(operation, error) => write!(f, "{operation}: {}", os_message(error)),
         }

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fault::Failure;
 use crate::link::{Connection, Link, Method, ready};
 use crate::messages::rpc::{WriteRequest, WriteResponse};
+use crate::progress::Late;
 use prost::bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use std::collections::hash_map::RandomState;
@@ -17,6 +18,7 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::client::Grpc;
@@ -200,12 +202,16 @@ async fn send_parts(
     let mut seen = 0;
     // Nothing comes while a blob is sent: what moves is what goes.
     let answer = loop {
-        match tokio::time::timeout(link.options.stall_timeout, answer.as_mut()).await {
+        let is_over = || link.over().is_some_and(|over| over <= Instant::now());
+        let stall = Instant::now() + link.options.stall_timeout;
+        let until = link.over().map_or(stall, |over| over.min(stall));
+        match tokio::time::timeout_at(until, answer.as_mut()).await {
             Ok(answer) => break answer?.into_inner(),
+            Err(_) if is_over() => return Err(link.late(Method::WRITE, Late::Over).into()),
             Err(_) => {
                 let now = moved.load(Ordering::Relaxed);
                 if now == seen {
-                    return Err(link.stalled(Method::WRITE).into());
+                    return Err(link.late(Method::WRITE, Late::Stalled).into());
                 }
                 seen = now;
             }

@@ -1,15 +1,16 @@
 //! `upcheck remote show`: what a cache has under a digest: the result of an action, and a blob, read as the message that it is.
 
+use super::args::RemoteArgs;
 use crate::args::{Common, Format};
 use crate::exit::Exit;
-use crate::remote_args::RemoteArgs;
 use crate::run::{self, Trouble};
 use crate::text::BOLD;
 use crate::words;
 use clap::{Args as ClapArgs, ValueEnum};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io::{self, Write};
-use upcheck_reapi::messages::{self, Action, Command, Directory};
+use upcheck_reapi::messages::{self, Action, Command, Directory, Tree};
 use upcheck_reapi::{ActionResult, Digest, Message};
 
 /// The name and version of the format.
@@ -17,6 +18,8 @@ pub(crate) const SCHEMA: &str = "upcheck.remote-show/1";
 
 /// More than any message has. What is larger is not fetched to be looked at.
 const MOST: u64 = 16 << 20;
+/// The most entries of a tree that are shown: a small one can stand for any number of them.
+const MOST_ENTRIES: usize = 10_000;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RemoteShowArgs {
@@ -39,6 +42,8 @@ pub(crate) enum Kind {
     Command,
     /// A directory of inputs
     Directory,
+    /// A directory that was made, with all that is in it
+    Tree,
 }
 
 /// Shows what there is. Stale, as an exit status, is: nothing.
@@ -89,6 +94,10 @@ fn read(bytes: &[u8], kind: Option<Kind>) -> Result<(&'static str, Value), Troub
             let directory = Directory::decode(bytes).map_err(|_| wrong("directory"))?;
             Ok(("directory", of_directory(&directory)))
         }
+        Some(Kind::Tree) => {
+            let tree = Tree::decode(bytes).map_err(|_| wrong("tree"))?;
+            Ok(("tree", of_tree(&tree)))
+        }
         None => Ok(guess(bytes)),
     }
 }
@@ -104,12 +113,19 @@ fn guess(bytes: &[u8]) -> (&'static str, Value) {
     {
         return ("action", of_action(&action));
     }
-    if let Some(directory) = canonical::<Directory>(bytes)
-        && directory.files.iter().all(|file| !file.name.is_empty() && valid(&file.digest))
-        && directory.directories.iter().all(|inner| !inner.name.is_empty() && valid(&inner.digest))
-        && directory.symlinks.iter().all(|link| !link.name.is_empty())
-    {
+    let is_sound = |directory: &Directory| {
+        directory.files.iter().all(|file| !file.name.is_empty() && valid(&file.digest))
+            && directory.directories.iter().all(|inner| !inner.name.is_empty() && valid(&inner.digest))
+            && directory.symlinks.iter().all(|link| !link.name.is_empty())
+    };
+    if let Some(directory) = canonical::<Directory>(bytes).filter(is_sound) {
         return ("directory", of_directory(&directory));
+    }
+    if let Some(tree) = canonical::<Tree>(bytes)
+        && tree.root.iter().chain(&tree.children).all(is_sound)
+        && tree.root.is_some()
+    {
+        return ("tree", of_tree(&tree));
     }
     if let Some(command) = canonical::<Command>(bytes)
         && !command.arguments.is_empty()
@@ -173,6 +189,41 @@ fn of_directory(directory: &Directory) -> Value {
         "directories": inner.collect::<Value>(),
         "symlinks": links.collect::<Value>(),
     })
+}
+
+/// All that is in a tree, by its path.
+fn of_tree(tree: &Tree) -> Value {
+    let children: HashMap<Digest, &Directory> =
+        tree.children.iter().map(|child| (Digest::of(&child.encode_to_vec()), child)).collect();
+    let (mut files, mut directories, mut links) = (Vec::new(), Vec::new(), Vec::new());
+    let mut left: Vec<(String, &Directory)> = tree.root.iter().map(|root| (String::new(), root)).collect();
+    while let Some((above, directory)) = left.pop() {
+        if files.len() + directories.len() + links.len() >= MOST_ENTRIES {
+            return json!({ "entries": format!("more than {MOST_ENTRIES}") });
+        }
+        let path = |name: &str| format!("{above}{name}");
+        files.extend(directory.files.iter().map(|file| {
+            json!({
+                "path": path(&file.name),
+                "digest": of_digest(file.digest.as_ref()),
+                "executable": file.is_executable,
+            })
+        }));
+        links.extend(
+            directory.symlinks.iter().map(|link| json!({ "path": path(&link.name), "target": link.target })),
+        );
+        for inner in directory.directories.iter().rev() {
+            let digest = inner.digest.as_ref().and_then(|digest| Digest::from_message(digest).ok());
+            let child = digest.and_then(|digest| children.get(&digest));
+            directories.push(json!({
+                "path": path(&inner.name),
+                "digest": of_digest(inner.digest.as_ref()),
+                "missing": child.is_none() && digest != Some(Digest::EMPTY),
+            }));
+            left.extend(child.map(|child| (path(&inner.name) + "/", *child)));
+        }
+    }
+    json!({ "files": files, "directories": directories, "symlinks": links })
 }
 
 fn of_result(result: &ActionResult) -> Value {
@@ -277,5 +328,32 @@ mod tests {
         ] {
             assert_eq!(guess(&bytes).0, expected);
         }
+    }
+
+    #[test]
+    fn a_tree_is_shown_by_paths_whatever_it_stands_for() {
+        let digest = Some(Digest::of(b"x").to_message());
+        let file = FileNode { name: "a".into(), digest, is_executable: true, ..FileNode::default() };
+        let leaf = Directory { files: vec![file], ..Directory::default() };
+        let digest = |directory: &Directory| Some(Digest::of(&directory.encode_to_vec()).to_message());
+        let node = |name: &str, digest| DirectoryNode { name: name.into(), digest };
+        let root = |inner: &Directory| Directory {
+            directories: vec![node("one", digest(inner)), node("two", digest(inner))],
+            ..Directory::default()
+        };
+        let tree = Tree { root: Some(root(&leaf)), children: vec![leaf.clone()] };
+        let (kind, value) = guess(&tree.encode_to_vec());
+        assert_eq!(kind, "tree");
+        let paths: Vec<_> = value["files"].as_array().expect("a list").iter().map(|it| &it["path"]).collect();
+        assert_eq!(paths, ["one/a", "two/a"]);
+        let lost = Tree { root: Some(root(&leaf)), children: Vec::new() };
+        assert_eq!(of_tree(&lost)["directories"][0]["missing"], true);
+        // Forty levels, each twice in the one above.
+        let mut children = vec![leaf];
+        for _ in 0..40 {
+            children.push(root(&children[children.len() - 1]));
+        }
+        let tree = Tree { root: children.pop(), children };
+        assert_eq!(of_tree(&tree), json!({ "entries": "more than 10000" }));
     }
 }

@@ -1,9 +1,9 @@
 //! `upcheck remote doctor`: whether a cache can be reached, trusted and asked, step by step, and what is wrong with the first
 //! step that fails.
 
+use super::args::RemoteArgs;
 use crate::args::{Common, Format};
 use crate::exit::Exit;
-use crate::remote_args::RemoteArgs;
 use crate::run::{self, Trouble};
 use crate::text::{BOLD, FRESH, PENDING, STALE};
 use crate::words;

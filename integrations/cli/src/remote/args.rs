@@ -39,6 +39,9 @@ pub(crate) struct RemoteArgs {
     /// The longest that connecting may take
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds, help_heading = REMOTE)]
     pub(crate) remote_timeout: Option<Duration>,
+    /// The longest that all that is asked of the cache may take together [default: as long as anything comes from it]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = REMOTE)]
+    pub(crate) remote_budget: Option<Duration>,
 }
 
 impl RemoteArgs {
@@ -64,6 +67,7 @@ impl RemoteArgs {
             netrc: Netrc::Usual,
             insecure_auth: self.remote_insecure_auth,
             connect_timeout: self.remote_timeout.unwrap_or(usual.connect_timeout),
+            total_timeout: self.remote_budget,
             ..usual
         })
     }
