@@ -14,6 +14,7 @@ mod levels;
 mod lookup;
 mod programs;
 mod publish;
+mod published;
 #[cfg(unix)]
 mod restore;
 mod restored;
@@ -29,7 +30,7 @@ pub use cache::{Cache, Take};
 pub use doubt::Doubt;
 pub use found::{Answer, Found, Hit};
 pub use key::Settings;
-pub use publish::{Published, Skip};
+pub use published::{Published, Skip};
 #[cfg(unix)]
 pub use restore::{Refusal, restore};
 pub use restored::{Left, Restored};

@@ -14,7 +14,7 @@ use upcheck_tests::tools::Ninja;
 
 const TARGETS: usize = 60;
 
-fn n_kills() -> u64 {
+fn n_kills() -> usize {
     std::env::var("UPCHECK_KILLS").map_or(2, |n| n.parse().expect("a number"))
 }
 
@@ -89,7 +89,7 @@ fn whenever_the_server_is_killed_what_is_there_is_right_and_the_next_one_does_th
         let Some(mut server) = BazelRemote::plain() else { return };
         let address = server.address();
         let args: &[&str] =
-            [&["publish"][..], &["snapshot", "push"], &["restore"], &["snapshot", "pull"]][kill as usize % 4];
+            [&["publish"][..], &["snapshot", "push"], &["restore"], &["snapshot", "pull"]][kill % 4];
         let place = &format!("kill {kill}, {args:?}");
         let is_sending = kill % 4 < 2;
         let two = checkout();
@@ -98,7 +98,7 @@ fn whenever_the_server_is_killed_what_is_there_is_right_and_the_next_one_does_th
         }
         let asked = if is_sending { &one } else { &two };
         let running = command(asked, args, &address).spawn().expect("it starts");
-        spend(20_000 + kill * 7919 % 900 * 300);
+        spend(20_000 + (kill * 7919 % 900) as u64 * 300);
         server.kill();
         let ran = Ran::new(running.wait_with_output().expect("it ends"));
         // What is stale is no trouble where it is only asked for.
@@ -146,7 +146,7 @@ fn whenever_a_restore_is_killed_what_is_there_is_right_and_the_next_one_does_the
         }
         let before = two.space.entries();
         let mut running = command(&two, &["restore"], &address).spawn().expect("it starts");
-        spend(20_000 + kill * 7919 % 900 * 400);
+        spend(20_000 + (kill * 7919 % 900) as u64 * 400);
         running.kill().expect("it is ours");
         running.wait().expect("it ends");
         let changed = two.space.entries() != before;

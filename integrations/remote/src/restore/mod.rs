@@ -13,6 +13,7 @@
 
 mod folder;
 mod logs;
+mod refusal;
 
 use crate::Place;
 use crate::cache::Cache;
@@ -23,28 +24,14 @@ use crate::lookup::Lookup;
 use crate::restored::{Left, Restored};
 use folder::{Folder, Staged};
 use logs::Told;
+pub use refusal::Refusal;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use upcheck::collect::Headway;
 use upcheck::{FileId, Mtime, Stat, TargetId, os_message};
 use upcheck_ninja::Discovers;
 use upcheck_reapi::{Digest, Error, ErrorKind};
-
-/// Why nothing was restored.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// A ninja runs in the build directory.
-    NinjaRuns,
-    /// Somebody else is restoring there.
-    RestoreRuns,
-    /// Ninja's logs have changed since they were read.
-    LogsChanged,
-    /// An operation failed. What it was, and what the system says.
-    Io(String, io::Error),
-}
 
 /// The largest blob that is fetched together with others. What is larger never is in memory as a whole.
 const LARGE: u64 = 1 << 20;
@@ -394,15 +381,4 @@ fn stage(folder: &Folder, name: &[u8], is_executable: bool, bytes: &[u8]) -> io:
     let (staged, mut file) = folder.stage(name, is_executable)?;
     file.write_all(bytes)?;
     Ok(staged)
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NinjaRuns => f.write_str("a ninja is running in the build directory"),
-            Self::RestoreRuns => f.write_str("somebody else is restoring in the build directory"),
-            Self::LogsChanged => f.write_str("ninja's logs have changed since they were read: try again"),
-            Self::Io(operation, error) => write!(f, "{operation}: {}", os_message(error)),
-        }
-    }
 }
