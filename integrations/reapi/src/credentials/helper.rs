@@ -178,7 +178,8 @@ mod tests {
         let error = ask(&bad, &address, LONG).expect_err("it failed").to_string();
         assert!(error.ends_with("it failed (exit status: 3): log in first"), "{error}");
         let error = ask(&folder.path().join("none"), &address, LONG).expect_err("there is none").to_string();
-        assert!(error.contains("No such file"), "{error}");
+        // What emulates another processor may find that out only after it was started.
+        assert!(error.contains("No such file") || error.ends_with("(exit status: 127)"), "{error}");
     }
 
     #[cfg(unix)]
@@ -196,9 +197,9 @@ mod tests {
             let slow = helper(folder.path(), &format!("echo $$ > {}; {script}", pid.display()));
             let error = ask(&slow, &address, Duration::from_millis(200)).expect_err("it takes too long");
             assert!(error.to_string().ends_with("it did not end within 0.2 s, and was ended"), "{error}");
-            if let Ok(pid) = std::fs::read_to_string(pid) {
-                assert!(!Path::new("/proc").join(pid.trim()).exists(), "{script}");
-            }
+            // It may have been ended before it could say who it is.
+            let pid = std::fs::read_to_string(pid).unwrap_or_default();
+            assert!(pid.is_empty() || !Path::new("/proc").join(pid.trim()).exists(), "{script}");
         }
     }
 }
