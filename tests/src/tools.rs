@@ -200,6 +200,22 @@ fn profile_dir() -> PathBuf {
     test.ancestors().nth(2).expect("target/<profile>/deps").to_owned()
 }
 
+/// Cargo, in this tree, as if nobody's test had started it: some build scripts are run once more, and all that rests on what
+/// they make is compiled once more, for what cargo tells tests of their package.
+#[must_use]
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root());
+    for (name, _) in std::env::vars_os() {
+        let is_about_a_package =
+            |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+        if name.to_str().is_some_and(is_about_a_package) {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
+}
+
 /// Builds something with the profile of the tests. Where its results are.
 fn build(what: &[&str]) -> PathBuf {
     let profile_dir = profile_dir();
@@ -207,8 +223,8 @@ fn build(what: &[&str]) -> PathBuf {
     if cfg!(windows) {
         return profile_dir;
     }
-    let mut build = Command::new(env!("CARGO"));
-    build.current_dir(root()).args(["build", "--quiet"]).args(what);
+    let mut build = cargo();
+    build.args(["build", "--quiet"]).args(what);
     if profile_dir.ends_with("release") {
         build.arg("--release");
     }

@@ -4,9 +4,8 @@ use crate::ninjas::twins;
 use crate::versions;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 use upcheck_tests::space::Space;
-use upcheck_tests::tools::root;
+use upcheck_tests::tools::cargo;
 use upcheck_tests::twin::n_compared;
 
 /// Runs a suite. How often the two ninjas were compared.
@@ -19,9 +18,9 @@ fn run_beside(suite: &str, environment: &[(&str, &str)]) -> u64 {
         symlink(twins.stock, own.join("stock")).expect("a link");
         symlink(twins.changed, own.join("changed")).expect("a link");
     }
-    let mut test = Command::new(env!("CARGO"));
+    let mut test = cargo();
     // With the features that the whole workspace has together: so it was compiled when all tests were.
-    test.current_dir(root()).args(["test", "--quiet", "--workspace", "--all-features", "--test", suite]);
+    test.args(["test", "--quiet", "--workspace", "--all-features", "--test", suite]);
     if !cfg!(debug_assertions) {
         test.arg("--release");
     }
