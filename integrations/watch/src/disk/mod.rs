@@ -16,6 +16,7 @@ pub use memory::{Asked, Memory, Options};
 
 use crate::{NameTrust, Place, Trust};
 use memory::{Block, Slot, State, Taken};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
@@ -49,12 +50,14 @@ impl<'a> WatchedDisk<'a> {
         slow: &mut dyn FnMut(Duration) -> usize,
     ) -> (bool, Option<Block>) {
         let path = self.memory.absolute(visit.directory());
+        let (place, _) = self.memory.feed().watch(&path);
+        // Before anything is looked at: what is told of the place from now on has to find its way here. What somebody else
+        // was told before that may have been the end of its watches.
+        self.memory.belongs(slot, place);
         let (place, trust) = self.memory.feed().watch(&path);
         if trust != Trust::Vouched {
             return (self.inner.visit_and_tell(visit, stats, counts, slow), None);
         }
-        // Before anything is looked at: what is told of the place from now on has to find its way here.
-        self.memory.belongs(slot, place);
         let trusts = self.memory.feed().watch_names(place, &path, visit.names());
         let is_there = self.inner.visit_and_tell(visit, stats, counts, slow);
         let judge = Judge::new(self, &path);
@@ -245,7 +248,11 @@ impl Judge {
         // Not what a link leads to, as the disk says it, but what is there.
         let found = std::fs::symlink_metadata(os_path(&path));
         match (stat, found) {
-            (Stat::Missing, Err(_)) => State::Known,
+            (Stat::Missing, Err(error))
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                State::Known
+            }
             (Stat::Present(meta), Ok(found)) if found.is_file() => {
                 let (_, its) = look(&found);
                 if Some(its.device) != self.device {
@@ -258,7 +265,7 @@ impl Judge {
             }
             // It is another one already.
             (Stat::Missing, Ok(found)) if found.is_file() => State::Unknown,
-            (Stat::Present(_), Err(_)) => State::Unknown,
+            (Stat::Present(_) | Stat::Missing, Err(_)) => State::Unknown,
             // A link may lead to where nobody watches, a directory changes by what is in it, and the rest is not for files.
             _ => State::Doubtful,
         }

@@ -4,8 +4,9 @@
 //! is shared with other machines, served by a process, or made of others that can be changed on their own. What is not in
 //! the table is not vouched for.
 
+use super::mounts::upper_layers;
 use crate::backend::Doubt;
-use rapidhash::RapidHashMap;
+use rapidhash::{RapidHashMap, RapidHashSet};
 use rustix::fs::{Mode, OFlags, ioctl_getflags, open, statfs};
 use rustix::path::Arg;
 
@@ -24,14 +25,24 @@ fn is_vouched_for(magic: i64) -> bool {
 }
 
 /// What is known of devices, by their number.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct FileSystems {
     known: RapidHashMap<u64, Result<(), Doubt>>,
+    /// Device and inode of directories that are layers of other file systems.
+    layers: RapidHashSet<(u64, u64)>,
 }
 
 impl FileSystems {
-    /// Whether a directory on a device tells of all that changes in it.
-    pub(super) fn judge(&mut self, device: u64, directory: &[u8]) -> Result<(), Doubt> {
+    /// As they are mounted now.
+    pub(super) fn new() -> std::io::Result<Self> {
+        Ok(Self { known: RapidHashMap::default(), layers: upper_layers()? })
+    }
+
+    /// Whether a directory with a device and an inode tells of all that changes in it.
+    pub(super) fn judge(&mut self, device: u64, inode: u64, directory: &[u8]) -> Result<(), Doubt> {
+        if self.layers.contains(&(device, inode)) {
+            return Err(Doubt::Layer);
+        }
         let known = self.known.get(&device).copied();
         let known = match known {
             Some(known) => known,
