@@ -22,6 +22,8 @@ pub enum Doubt {
     Layer,
     /// Names are found in other spellings than they are told of.
     CaseFolding,
+    /// Names appear and disappear with the key that they are encrypted with.
+    Encrypted,
     /// The system lets nobody watch more.
     WatchLimit,
     /// The system would not let it be watched. Its error number.

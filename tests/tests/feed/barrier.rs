@@ -87,7 +87,8 @@ impl<'a> Changer<'a> {
             0 => open().write_all(b"12345").expect("a write"),
             1 => open().set_len(n).expect("a size"),
             2 => {
-                fs::set_permissions(file, Permissions::from_mode(0o600 + n as u32 % 64)).expect("permissions")
+                let mode = if n % 16 < 8 { 0o600 } else { 0o640 };
+                fs::set_permissions(file, Permissions::from_mode(mode)).expect("permissions");
             }
             3 => {
                 let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(n);

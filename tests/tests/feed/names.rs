@@ -171,6 +171,23 @@ fn what_is_no_plain_file_is_asked_each_time() {
 }
 
 #[test]
+fn each_collection_begins_anew_even_with_one_disk() {
+    use upcheck::Plan;
+    use upcheck::collect::{UnixDisk, collect};
+    let world = world();
+    let disk = UnixDisk::new(&world.base).expect("the base");
+    let watched = upcheck_watch::WatchedDisk::new(&disk, &world.memory);
+    let plan = Plan::new(&world.files, world.files.ids());
+    for text in ["1", "22", "333"] {
+        world.space.write("d/a", text);
+        let (ours, theirs) = (collect(&watched, &plan, 1), collect(&disk, &plan, 1));
+        for file in world.files.ids() {
+            assert_eq!(ours.stat(file), theirs.stat(file), "{}", world.files.path(file).escape_ascii());
+        }
+    }
+}
+
+#[test]
 fn what_is_young_is_asked_until_it_is_not() {
     let mut world = World::new(&["a"]);
     let ages = upcheck_watch::Options { young: std::time::Duration::from_secs(1 << 30), verify: false };

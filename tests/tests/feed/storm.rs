@@ -251,7 +251,13 @@ fn whatever_is_done_to_files_each_answer_is_that_of_the_disk() {
                     let Ok(disk) = UnixDisk::new(&world.base) else { continue };
                     let memory = if more == 1 { &world.memory } else { &other };
                     let threads = 1 + usize::try_from(dice.roll(3)).expect("a small number");
-                    let _ = collect(&WatchedDisk::new(&disk, memory), &plan, threads);
+                    let ask = || collect(&WatchedDisk::new(&disk, memory), &plan, threads);
+                    // Two at once, sometimes.
+                    std::thread::scope(|scope| {
+                        let second = (threads > 1).then(|| scope.spawn(ask));
+                        let _ = ask();
+                        second.map(|second| second.join().expect("no panic"))
+                    });
                 }
             }
         }
