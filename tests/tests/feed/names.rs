@@ -3,6 +3,10 @@
 use crate::World;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::sync::Mutex;
+use upcheck::collect::{Disk, UnixDisk, collect};
+use upcheck::{IoCounts, Meta, Plan, Stat, Visit};
+use upcheck_watch::WatchedDisk;
 
 fn world() -> World {
     let world = World::new(&["a", "b", "d/a", "d/b", "d/e/a", "missing", "d/missing", "nowhere/a"]);
@@ -172,11 +176,9 @@ fn what_is_no_plain_file_is_asked_each_time() {
 
 #[test]
 fn each_collection_begins_anew_even_with_one_disk() {
-    use upcheck::Plan;
-    use upcheck::collect::{UnixDisk, collect};
     let world = world();
     let disk = UnixDisk::new(&world.base).expect("the base");
-    let watched = upcheck_watch::WatchedDisk::new(&disk, &world.memory);
+    let watched = WatchedDisk::new(&disk, &world.memory);
     let plan = Plan::new(&world.files, world.files.ids());
     for text in ["1", "22", "333"] {
         world.space.write("d/a", text);
@@ -185,6 +187,52 @@ fn each_collection_begins_anew_even_with_one_disk() {
             assert_eq!(ours.stat(file), theirs.stat(file), "{}", world.files.path(file).escape_ascii());
         }
     }
+}
+
+/// A disk that does something once, when it is asked for `b`.
+struct Meddled<'a> {
+    disk: UnixDisk,
+    then: Mutex<Option<Box<dyn FnOnce() + Send + 'a>>>,
+}
+
+impl Disk for Meddled<'_> {
+    fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
+        self.disk.visit(visit, stats, counts)
+    }
+
+    fn stat(&self, path: &[u8]) -> Stat {
+        let then = if path == b"b" { self.then.lock().expect("no panic").take() } else { None };
+        if let Some(then) = then {
+            then();
+        }
+        self.disk.stat(path)
+    }
+
+    fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
+        self.disk.read_stamped(path)
+    }
+}
+
+#[test]
+fn what_a_question_remembers_late_is_not_what_another_one_was_told_had_changed() {
+    let world = World::new(&["a", "b"]);
+    let write = |text: &str| ["a", "b"].iter().for_each(|name| world.space.write(name, text));
+    write("1");
+    assert_eq!(world.settle(), 0);
+    write("22");
+    // The first question has asked for one of two files, and has put nothing back yet. Then this file changes, and a second
+    // question is told of that, asks, and remembers. Then the first one remembers as well.
+    let second = || {
+        world.space.write("a", "333");
+        world.look();
+    };
+    let disk = UnixDisk::new(&world.base).expect("the base");
+    let disk = Meddled { disk, then: Mutex::new(Some(Box::new(second))) };
+    let plan = Plan::new(&world.files, world.files.ids());
+    let _ = collect(&WatchedDisk::new(&disk, &world.memory), &plan, 1);
+    assert!(disk.then.lock().expect("no panic").is_none(), "it happened");
+    world.look();
+    assert_eq!(world.settle(), 0);
 }
 
 #[test]

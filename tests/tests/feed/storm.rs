@@ -110,23 +110,16 @@ impl Vandal {
                 File::open(&one).and_then(|f| f.set_times(FileTimes::new().set_modified(time))).ok()?;
             }
             15 => {
-                // To where there is something, or not, or to itself.
-                let to = self.dice.of(&[
-                    "d0",
-                    "../d1",
-                    "f0",
-                    "../../out/d0",
-                    "l0",
-                    "..",
-                    "nowhere",
-                    "../out",
-                    "f1",
-                ]);
+                // To where there is something, or not, or to itself. Wherever it is moved to, it must not lead above
+                // `base` and `out`: somebody else's files are there.
+                let to = ["d0", "f0", "f1", "l0", "nowhere", "../base/d1", "../out/d0"];
+                let to = self.dice.of(&to);
                 let _ = fs::remove_file(&one);
                 std::os::unix::fs::symlink(to, &one).ok()?;
             }
             16 => {
-                let new = self.at(&format!("new-{}", std::process::id()));
+                let new = self.at(&format!("elsewhere/new-{}", std::process::id()));
+                let _ = fs::remove_file(&new);
                 std::os::unix::fs::symlink(&other, &new).ok()?;
                 fs::rename(&new, &one).ok()?;
             }
@@ -222,11 +215,13 @@ fn whatever_is_done_to_files_each_answer_is_that_of_the_disk() {
         |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().expect("a number"));
     let (things, seed) = (number("UPCHECK_CASES", 3_000), number("UPCHECK_SEED", 1));
     let space = Space::new();
-    space.write("base/f0", "");
-    space.write("out/f0", "");
-    space.write("elsewhere/0", "");
-    link("out", &space.path().join("base/l0"));
-    let (root, base) = (space.path().to_path_buf(), space.path().join("base"));
+    // Deep down, so that who climbs out of the tree is still in this space.
+    let root = space.path().join("deep/down");
+    space.write("deep/down/base/f0", "");
+    space.write("deep/down/out/f0", "");
+    space.write("deep/down/elsewhere/0", "");
+    link("../out", &root.join("base/l0"));
+    let base = root.join("base");
     let names = wanted();
     let world = World::at(space, base, &names.iter().map(String::as_str).collect::<Vec<_>>());
     // Another memory with the same feed, which compares by itself.
@@ -274,6 +269,10 @@ fn whatever_is_done_to_files_each_answer_is_that_of_the_disk() {
         let disk = UnixDisk::new(&world.base).expect("the base");
         let _ = collect(&WatchedDisk::new(&disk, &other), &plan, 2);
         assert_eq!(other.asked().wrong, wrong, "round {rounds}");
+    }
+    for (directory, n) in [("deep", 1), ("deep/down", 3)] {
+        let n_entries = fs::read_dir(world.space.path().join(directory)).expect("a directory").count();
+        assert_eq!(n_entries, n, "nothing climbed out of the tree: {n_entries} in {directory}");
     }
     let asked = world.memory.asked();
     progress(&format!(

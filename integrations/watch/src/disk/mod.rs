@@ -97,7 +97,7 @@ impl<'a> WatchedDisk<'a> {
     }
 
     /// Asks the disk beneath as well. The answer is the disk's; that of the memory is compared with it.
-    fn verify(&self, visit: Visit<'_>, slot: Slot, was_there: bool, stats: &mut [Stat]) -> bool {
+    fn verify(&self, visit: Visit<'_>, taken: (Slot, u64), was_there: bool, stats: &mut [Stat]) -> bool {
         let mut fresh = vec![Stat::Unknown; stats.len()];
         let is_there = self.inner.visit(visit, &mut fresh, &mut IoCounts::default());
         if was_there == is_there && fresh == stats {
@@ -107,7 +107,7 @@ impl<'a> WatchedDisk<'a> {
         self.begin();
         let differ = visit.names().zip(fresh.iter().zip(&*stats)).filter(|(_, (a, b))| a != b);
         let names = differ.map(|(name, _)| name);
-        if !self.memory.is_marked(slot, was_there != is_there, names) {
+        if !self.memory.is_marked(taken, was_there != is_there, names) {
             self.memory.found_wrong();
         }
         stats.copy_from_slice(&fresh);
@@ -138,7 +138,7 @@ impl Disk for WatchedDisk<'_> {
         if !is_ours || visit.how() == How::TooLong {
             return self.inner.visit_and_tell(visit, stats, counts, slow);
         }
-        let Taken { slot, mut blocks } = self.memory.take(visit.directory());
+        let Taken { slot, epoch, mut blocks } = self.memory.take(visit.directory());
         let found = blocks.iter().position(|block| block.is_for(visit));
         let block = found.map(|at| blocks.swap_remove(at)).filter(|block| !block.is_mostly_unknown());
         let (is_there, block) = match block {
@@ -157,8 +157,11 @@ impl Disk for WatchedDisk<'_> {
                 self.ask_all(visit, slot, stats, counts, slow)
             }
         };
-        self.memory.put(slot, blocks.into_iter().chain(block));
-        if self.memory.options().verify { self.verify(visit, slot, is_there, stats) } else { is_there }
+        self.memory.put((slot, epoch), blocks.into_iter().chain(block));
+        if self.memory.options().verify {
+            return self.verify(visit, (slot, epoch), is_there, stats);
+        }
+        is_there
     }
 
     fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
