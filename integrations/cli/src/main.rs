@@ -7,6 +7,7 @@ mod answer;
 mod args;
 mod bench_fs;
 mod build_tool;
+mod captured;
 mod cmake;
 mod contents;
 mod doctor;
@@ -33,6 +34,7 @@ mod repair;
 mod run;
 mod text;
 mod verify_globs;
+mod watch;
 mod why;
 mod words;
 
@@ -41,6 +43,10 @@ use exit::{Exit, Status};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let unanswered = match watch::quick() {
+        watch::Quick::Answered(status) => return status.end(),
+        watch::Quick::Unanswered(why) => why,
+    };
     let mut args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
@@ -49,6 +55,7 @@ fn main() -> ExitCode {
             return usage(&error).end();
         }
     };
+    watch::say_unanswered(&args, unanswered.as_deref());
     match run::run(&mut args) {
         Ok(status) => status.end(),
         Err(trouble) => {

@@ -22,6 +22,7 @@ use crate::remote::{self, SnapshotCommand};
 use crate::repair;
 use crate::text;
 use crate::verify_globs;
+use crate::watch;
 use crate::why;
 use crate::words;
 #[cfg(feature = "remote")]
@@ -100,7 +101,8 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
             | Command::Doctor(_)
             | Command::BenchFs(_)
             | Command::Repair(_)
-            | Command::VerifyGlobs(_),
+            | Command::VerifyGlobs(_)
+            | Command::Watch(_),
         ) => &Vec::new(),
         #[cfg(feature = "remote")]
         Some(Command::Remote(_)) => &Vec::new(),
@@ -120,6 +122,9 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
             RemoteCommand::Show(asked) => remote_show::show(common, asked),
         };
         return exit.map(Status::from);
+    }
+    if let Some(Command::Watch(asked)) = &args.command {
+        return watch::watch(common, asked).map(Status::from);
     }
     if common.named.write_query {
         return cmake::write_query(common).map(Status::from);
@@ -180,6 +185,7 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
         #[cfg(feature = "remote")]
         Some(Command::Remote(_)) => return Err(Trouble("it is about no build".into())),
+        Some(Command::Watch(_)) => return Err(Trouble("it is about no single build".into())),
         Some(Command::Run(args)) => {
             // Exit statuses from 125 on are its own; all others are those of the command that it runs.
             let run = if build_tool::is_meant(common) { build_tool::run } else { record::run };
@@ -223,6 +229,7 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Restore(_)) => (remote::RESTORE_SCHEMA, false),
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
         Some(Command::BenchFs(_)) => (bench_fs::SCHEMA, false),
+        Some(Command::Watch(_)) => (watch::SCHEMA, false),
         #[cfg(feature = "remote")]
         Some(Command::Remote(RemoteCommand::Doctor(_))) => (remote_doctor::SCHEMA, false),
         #[cfg(feature = "remote")]
@@ -231,7 +238,7 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
     if matches!(args.common.format, Format::Json | Format::Jsonl) && !quiet {
         // Fails where the trouble is standard output itself.
         // A file system is the same, whatever describes a build.
-        let is_about_a_build = !matches!(args.command, Some(Command::BenchFs(_)));
+        let is_about_a_build = !matches!(args.command, Some(Command::BenchFs(_) | Command::Watch(_)));
         #[cfg(feature = "remote")]
         let is_about_a_build = is_about_a_build && !matches!(args.command, Some(Command::Remote(_)));
         let from = is_about_a_build.then(|| args.common.origin());
@@ -290,9 +297,14 @@ pub(crate) fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
 /// Prints warnings on standard error.
 pub(crate) fn warn(common: &Common, warnings: &[String]) {
     let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Yellow.into()));
-    let mut stderr = stderr(common);
-    for warning in warnings {
-        let _ = writeln!(stderr, "{style}upcheck: warning:{style:#} {}", words::visible(warning, "\n\t"));
+    let print = |stream: &mut dyn Write| {
+        for warning in warnings {
+            let _ = writeln!(stream, "{style}upcheck: warning:{style:#} {}", words::visible(warning, "\n\t"));
+        }
+    };
+    match &common.captured {
+        Some(captured) => captured.add_to_stderr(print),
+        None => print(&mut stderr(common)),
     }
 }
 
@@ -313,6 +325,10 @@ pub(crate) fn print(
     common: &Common,
     answer: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Trouble> {
+    if let Some(captured) = &common.captured {
+        let added = captured.add_to_stdout(common.format == Format::Text, answer);
+        return added.map_err(|error| Trouble(format!("printing: {}", upcheck::os_message(&error))));
+    }
     let stream: Box<dyn Write> = match (common.on_stderr, common.format) {
         (true, _) => Box::new(stderr(common)),
         (_, Format::Text) => Box::new(AutoStream::new(io::stdout().lock(), choice(common.color))),

@@ -16,7 +16,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod feed;
 pub mod protocol;
 
 #[cfg(target_os = "linux")]
@@ -32,7 +31,6 @@ mod server;
 #[cfg(target_os = "linux")]
 mod surroundings;
 
-pub use feed::Feed;
 pub use protocol::{Ask, Reply, Request};
 
 #[cfg(target_os = "linux")]

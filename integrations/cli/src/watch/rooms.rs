@@ -1,0 +1,85 @@
+//! All build directories that the daemon remembers.
+
+use super::question::Asked;
+use super::room::Room;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use upcheck_daemon::{Answerer, Reply, Request};
+
+/// So many build directories are remembered; the one that was not asked about for the longest time goes.
+const MOST_ROOMS: usize = 16;
+
+/// A room for each build directory, by its absolute path without links; the one that was asked about last is the last.
+#[derive(Default)]
+pub(super) struct Rooms {
+    rooms: Mutex<Vec<(PathBuf, Arc<Mutex<Room>>)>>,
+}
+
+impl Answerer for Rooms {
+    fn answer(&self, request: &Request) -> Reply {
+        let declined = |reason: &str| Reply::Declined { reason: reason.to_owned() };
+        let asked = match Asked::read(request) {
+            Ok(asked) => asked,
+            Err(reason) => return declined(reason),
+        };
+        let room = self.room(&asked.common.directory);
+        let answered = lock(&room).answer(&asked);
+        match answered {
+            Ok(exit) => {
+                let [stdout, stderr] = asked.captured.take();
+                Reply::Done { status: exit as u8, stdout, stderr }
+            }
+            Err(reason) => declined(reason),
+        }
+    }
+
+    fn status(&self) -> Map<String, Value> {
+        let rooms: Vec<_> = self.rooms.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let builds: Vec<_> = rooms
+            .iter()
+            .map(|(directory, room)| {
+                // One that is busy has nothing to say now.
+                let Ok(room) = room.try_lock() else {
+                    return json!({ "directory": directory.to_string_lossy(), "busy": true });
+                };
+                let counts = &room.counts;
+                json!({
+                    "directory": directory.to_string_lossy(),
+                    "busy": false,
+                    "files": room.n_files(),
+                    "from_memory": counts.from_memory,
+                    "from_changes": counts.from_changes,
+                    "from_everything": counts.from_everything,
+                })
+            })
+            .collect();
+        Map::from_iter([("builds".to_owned(), builds.into())])
+    }
+}
+
+impl Rooms {
+    fn room(&self, directory: &PathBuf) -> Arc<Mutex<Room>> {
+        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = rooms.iter().position(|(known, _)| known == directory);
+        let room = match known.map(|at| rooms.remove(at)) {
+            Some((_, room)) => room,
+            None => Arc::default(),
+        };
+        if rooms.len() >= MOST_ROOMS {
+            rooms.remove(0);
+        }
+        rooms.push((directory.clone(), Arc::clone(&room)));
+        room
+    }
+}
+
+/// A room in which somebody has panicked is emptied: what is there may be half done.
+fn lock(room: &Mutex<Room>) -> MutexGuard<'_, Room> {
+    room.lock().unwrap_or_else(|poisoned| {
+        room.clear_poison();
+        let mut guard = poisoned.into_inner();
+        *guard = Room::default();
+        guard
+    })
+}
