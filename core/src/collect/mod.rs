@@ -175,6 +175,10 @@ pub trait Disk: Sync {
         None
     }
 
+    /// A collection begins: what is answered from now on has to be so now, or later. Only who answers from memory has
+    /// something to do here.
+    fn begin(&self) {}
+
     /// The time of day, for the snapshot's stamp.
     fn now(&self) -> SystemTime {
         SystemTime::now()
@@ -254,6 +258,7 @@ pub type OsDisk = PortableDisk;
 #[must_use]
 pub fn collect(disk: &dyn Disk, plan: &Plan, threads: usize) -> Snapshot {
     let began = disk.now();
+    disk.begin();
     let watch = Watch::new(disk);
     let unlisted = (disk.confirm() == Confirm::All).then(|| plan.part(|_| true));
     let asked = unlisted.as_ref().unwrap_or(plan);

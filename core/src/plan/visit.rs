@@ -141,6 +141,13 @@ impl<'a> Visit<'a> {
         Asked { rest: self.asked }
     }
 
+    /// All strings of [`Visit::asked`] in a row, each with a NUL at its end: two visits with the same how, directory and
+    /// bytes here want the same.
+    #[must_use]
+    pub fn asked_bytes(self) -> &'a [u8] {
+        self.asked
+    }
+
     /// The wanted names.
     pub fn names(self) -> impl Iterator<Item = &'a [u8]> {
         let skipped = if self.how.opens() { 0 } else { prefix_len(self.directory()) };

@@ -76,7 +76,7 @@ pub(super) fn serve(args: &StartArgs) -> Result<(), String> {
 fn begin(args: &StartArgs, program: &Program) -> Result<Server, String> {
     let place = quick::place()?.ok_or("its folder is gone")?;
     let settings = Settings { idle: args.idle, version: VERSION };
-    let begun = Server::begin(place, settings, program.clone(), Box::new(rooms::Rooms::default()));
+    let begun = Server::begin(place, settings, program.clone(), Box::new(rooms::Rooms::new()));
     begun.map_err(|error| format!("listening: {error}"))?.ok_or_else(|| "another one runs already".to_owned())
 }
 

@@ -12,6 +12,8 @@
 #[cfg(target_os = "linux")]
 mod control;
 #[cfg(target_os = "linux")]
+mod drain;
+#[cfg(target_os = "linux")]
 mod life;
 #[cfg(not(target_os = "linux"))]
 mod nowhere;

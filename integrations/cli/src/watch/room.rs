@@ -12,13 +12,15 @@ use std::collections::BTreeMap;
 use upcheck::Settled;
 use upcheck::collect::Disk;
 use upcheck_ninja::{Again, Asked as Remembered, LastCheck, Opened};
+use upcheck_watch::{Asked as Counted, Memory, WatchedDisk};
 
 /// So many questions about one directory are remembered.
 const MOST_QUESTIONS: usize = 4;
 
 /// One build directory.
-#[derive(Default)]
 pub(super) struct Room {
+    /// How its files looked, and that they are watched; `None` where nobody can watch.
+    memory: Option<Memory>,
     /// The one that was asked last is the last.
     known: Vec<Known>,
     pub(super) counts: RoomCounts,
@@ -43,18 +45,49 @@ struct Known {
 }
 
 impl Room {
+    /// One in which nothing was asked yet.
+    pub(super) fn new(memory: Option<Memory>) -> Self {
+        Self { memory, known: Vec::new(), counts: RoomCounts::default() }
+    }
+
+    /// Forgets all answers.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// For how many names the disk was asked, and for how many it was not.
+    pub(super) fn asked(&self) -> Counted {
+        self.memory.as_ref().map(Memory::asked).unwrap_or_default()
+    }
+
     /// Answers a check. The exit status; why it is not for the daemon, otherwise.
     pub(super) fn answer(&mut self, asked: &Asked) -> Result<Exit, &'static str> {
         let Asked { common, .. } = asked;
         // It finds out itself which trouble.
         let no = |_: Trouble| "there is trouble";
-        let disk = open(common).map_err(no)?;
+        let opened = open(common).map_err(no)?;
+        let memory = self.memory.take();
+        let watched = memory.as_ref().map(|memory| WatchedDisk::new(&opened, memory));
+        let disk: &dyn Disk = watched.as_ref().map_or(&opened, |disk| disk);
+        let answered = self.answer_from(asked, disk, memory.is_some());
+        drop(watched);
+        self.memory = memory;
+        answered
+    }
+
+    fn answer_from(
+        &mut self,
+        asked: &Asked,
+        disk: &dyn Disk,
+        is_watched: bool,
+    ) -> Result<Exit, &'static str> {
+        let no = |_: Trouble| "there is trouble";
         let question = asked.question();
         let known = self.known.iter().position(|known| known.question == question);
         let known = known.map(|at| self.known.remove(at));
         let (known, watched) = match known {
-            None => (look(asked, &disk, question).map_err(no)??, self.everything("first question")),
-            Some(mut known) => match known.asked.again(&disk) {
+            None => (look(asked, disk, question).map_err(no)??, self.everything("first question")),
+            Some(mut known) => match known.asked.again(disk) {
                 Again::Same => {
                     self.counts.from_memory += 1;
                     (known, Watched::Memory)
@@ -65,17 +98,18 @@ impl Room {
                 }
                 Again::Outdated => {
                     drop(known);
-                    let known = look(asked, &disk, question).map_err(no)??;
+                    let known = look(asked, disk, question).map_err(no)??;
                     (known, self.everything("manifest, log or depfile changed"))
                 }
             },
         };
+        let watched = if is_watched { watched } else { Watched::Everything };
         if self.known.len() >= MOST_QUESTIONS {
             self.known.remove(0);
         }
         self.known.push(known);
         let Some(known) = self.known.last_mut() else { return Err("it has forgotten the answer") };
-        known.print(asked, &disk, watched).map_err(no)
+        known.print(asked, disk, watched).map_err(no)
     }
 
     fn everything(&mut self, why: &'static str) -> Watched {

@@ -3,11 +3,10 @@
 //! The daemon is asked again and again, which costs it little while nothing changes.
 
 use super::{life, quick};
-use crate::args::{Common, Format};
+use crate::args::Common;
 use crate::exit::Exit;
 use crate::run::{Trouble, print};
 use std::ffi::OsString;
-use std::io::Write;
 use std::time::Duration;
 use upcheck_daemon::{Ask, NoAnswer, Patience, Reply, ask};
 

@@ -1,0 +1,104 @@
+//! Backends: who is told by the system what changed.
+
+use crate::journal::{Journal, NameHash, Place};
+
+/// Whether a feed can say of a directory that nothing in it changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// It can, for names that [`Backend::watch_name`] takes as well.
+    Vouched,
+    /// It cannot: whoever wants to know asks the disk.
+    Doubted(Doubt),
+}
+
+/// Why a feed does not speak for a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// There is nothing here that tells of changes.
+    NoBackend,
+    /// The file system may change without a word: it is shared, made of others, or unknown. Its type, as `statfs` says it.
+    FileSystem(i64),
+    /// Names are found in other spellings than they are told of.
+    CaseFolding,
+    /// The system lets nobody watch more.
+    WatchLimit,
+    /// The system would not let it be watched. Its error number.
+    Refused(i32),
+    /// There are so many links in the path that the system gives up.
+    Links,
+    /// It changed while it was about to be watched.
+    Changing,
+}
+
+/// What a backend has counted since it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Directories that are watched now, with those that only lead to others.
+    pub directories: usize,
+    /// Files that are watched now.
+    pub files: usize,
+    /// What the system told.
+    pub events: u64,
+    /// How often it had more to tell than it could keep.
+    pub overflows: u64,
+    /// How often all watches were made anew, for whatever reason.
+    pub resets: u64,
+    /// Directories and files that the system did not let anybody watch.
+    pub refused: u64,
+    /// About how many bytes the backend has.
+    pub bytes: usize,
+}
+
+/// What is told of changes by the system. It has to be right about these: a change that was made, by a call that has returned,
+/// before [`Backend::sync`] was called, is in the journal when that returns.
+pub trait Backend: Send {
+    /// Watches the directory that an absolute path leads to, and whatever could make the path lead elsewhere. Where it is
+    /// missing, it is watched for to appear. A place that is watched already stays as it is.
+    fn watch(&mut self, place: Place, path: &[u8]) -> Trust;
+
+    /// Watches a file under a name of a place, before it is looked at. `path` is its absolute path. Whether it can be vouched
+    /// for; one that is not there can.
+    fn watch_name(&mut self, place: Place, name: NameHash, path: &[u8]) -> bool;
+
+    /// Whether somebody may have the file open to write to it, in ways that are told of when it is closed, and not before.
+    fn is_held(&self, place: Place, name: NameHash) -> bool;
+
+    /// What becomes readable when there is something to tell, if there is such a thing: until [`Backend::sync`] was called
+    /// next, since then it may be another one.
+    #[cfg(unix)]
+    fn descriptor(&self) -> Option<std::sync::Arc<std::os::fd::OwnedFd>> {
+        None
+    }
+
+    /// The barrier: notes all that happened until now. It changes nothing on the disk.
+    fn sync(&mut self, journal: &mut Journal);
+
+    /// What it has counted.
+    fn counters(&self) -> Counters;
+}
+
+/// A backend for systems that have none: it vouches for nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Null;
+
+impl Backend for Null {
+    fn watch(&mut self, _: Place, _: &[u8]) -> Trust {
+        Trust::Doubted(Doubt::NoBackend)
+    }
+
+    fn watch_name(&mut self, _: Place, _: NameHash, _: &[u8]) -> bool {
+        false
+    }
+
+    fn is_held(&self, _: Place, _: NameHash) -> bool {
+        true
+    }
+
+    fn sync(&mut self, journal: &mut Journal) {
+        journal.note_everything(crate::Why::NoBackend);
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+}

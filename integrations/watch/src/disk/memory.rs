@@ -1,0 +1,385 @@
+//! What a disk remembers between questions: for each directory what was asked for, and the answers.
+
+use super::{join, look, os_path};
+use crate::journal::{NameHash, Names, Place};
+use crate::{Changes, Feed, Token, Why};
+use rapidhash::RapidHashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use upcheck::{How, Stat, Visit};
+
+/// So many different sets of names are remembered for one directory.
+const MOST_BLOCKS: usize = 4;
+
+/// How careful a memory is.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What was changed so shortly ago is asked for each time: whoever changed it may still be at it, in ways that are told of
+    /// at the end only.
+    pub young: Duration,
+    /// Ask the disk for everything as well, and compare.
+    pub verify: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { young: Duration::from_secs(10), verify: false }
+    }
+}
+
+/// What became of the questions that were asked so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// For so many names the disk was asked.
+    pub of_disk: u64,
+    /// For so many names the answer was remembered.
+    pub remembered: u64,
+    /// So often all was forgotten.
+    pub forgotten: u64,
+    /// So often what was remembered was wrong: there must not be any. Only known with [`Options::verify`].
+    pub wrong: u64,
+}
+
+/// What is remembered of one base directory. It can be used by several questions at once.
+pub struct Memory {
+    feed: Arc<Feed>,
+    /// Absolute.
+    base: Vec<u8>,
+    options: Options,
+    inside: Mutex<Inside>,
+    of_disk: AtomicU64,
+    wanted: AtomicU64,
+    forgotten: AtomicU64,
+    wrong: AtomicU64,
+}
+
+#[derive(Default)]
+struct Inside {
+    token: Option<Token>,
+    /// Why all was forgotten last.
+    why: Option<Why>,
+    slots: Vec<Directory>,
+    by_path: RapidHashMap<Box<[u8]>, Slot>,
+    by_place: RapidHashMap<Place, Vec<Slot>>,
+}
+
+/// The number of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot(u32);
+
+/// What is remembered of a directory, and what changed since.
+#[derive(Default)]
+struct Directory {
+    /// Not here while a question is about the directory.
+    blocks: Vec<Block>,
+    marks: Marks,
+}
+
+/// What changed in a directory that nobody has asked for since.
+#[derive(Debug, Default)]
+enum Marks {
+    #[default]
+    None,
+    Some(Vec<NameHash>),
+    All,
+}
+
+/// What was taken out for one question.
+pub(super) struct Taken {
+    pub(super) slot: Slot,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// What is known of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum State {
+    /// It is as remembered.
+    Known,
+    /// It has to be asked for; then it may be known.
+    Unknown,
+    /// It has to be asked for each time.
+    Doubtful,
+}
+
+/// The answers to one visit.
+pub(super) struct Block {
+    place: Place,
+    how: How,
+    is_there: bool,
+    /// As in [`Visit::asked_bytes`].
+    asked: Box<[u8]>,
+    stats: Box<[Stat]>,
+    states: Box<[State]>,
+    n_known: usize,
+}
+
+impl Block {
+    pub(super) fn new(
+        visit: Visit<'_>,
+        place: Place,
+        is_there: bool,
+        stats: &[Stat],
+        states: Vec<State>,
+    ) -> Self {
+        let n_known = states.iter().filter(|state| **state == State::Known).count();
+        let (asked, stats, states) = (visit.asked_bytes().into(), stats.into(), states.into());
+        Self { place, how: visit.how(), is_there, asked, stats, states, n_known }
+    }
+
+    pub(super) fn is_for(&self, visit: Visit<'_>) -> bool {
+        self.how == visit.how() && *self.asked == *visit.asked_bytes()
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    pub(super) fn is_there(&self) -> bool {
+        self.is_there
+    }
+
+    /// Whether nothing has to be asked for.
+    pub(super) fn is_known(&self) -> bool {
+        self.n_known == self.states.len()
+    }
+
+    /// Whether so much has to be asked for anew that it is better to ask for all.
+    pub(super) fn is_mostly_unknown(&self) -> bool {
+        let n_unknown = self.states.iter().filter(|state| **state == State::Unknown).count();
+        n_unknown > 8 && n_unknown * 2 > self.states.len()
+    }
+
+    pub(super) fn state(&self, at: usize) -> State {
+        self.states[at]
+    }
+
+    pub(super) fn set(&mut self, at: usize, stat: Stat, state: State) {
+        self.n_known -= usize::from(self.states[at] == State::Known);
+        self.n_known += usize::from(state == State::Known);
+        (self.stats[at], self.states[at]) = (stat, state);
+    }
+
+    pub(super) fn copy_to(&self, stats: &mut [Stat]) {
+        stats.copy_from_slice(&self.stats);
+    }
+
+    /// Forgets names that changed. `skipped` is how much of what is asked stands before the name.
+    fn forget(&mut self, marks: &[NameHash], skipped: usize) {
+        let names = self.asked.split(|byte| *byte == 0).take(self.states.len());
+        let changed = names.map(|asked| marks.contains(&NameHash::of(asked.get(skipped..).unwrap_or(asked))));
+        for (at, has_changed) in changed.collect::<Vec<_>>().into_iter().enumerate() {
+            if has_changed {
+                self.set(at, self.stats[at], State::Unknown);
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.asked.len() + self.stats.len() * (size_of::<Stat>() + size_of::<State>())
+    }
+}
+
+impl Marks {
+    fn add(&mut self, names: Names<'_>) {
+        match (&mut *self, names) {
+            (Self::All, _) => {}
+            (_, Names::All) => *self = Self::All,
+            (Self::Some(marks), Names::Some(names)) => marks.extend(names.iter().map(|(_, name)| *name)),
+            (Self::None, Names::Some(names)) => {
+                *self = Self::Some(names.iter().map(|(_, name)| *name).collect());
+            }
+        }
+    }
+
+    fn has(&self, name: NameHash) -> bool {
+        match self {
+            Self::None => false,
+            Self::Some(marks) => marks.contains(&name),
+            Self::All => true,
+        }
+    }
+}
+
+impl Memory {
+    /// An empty memory of a disk's base, which is an absolute path.
+    #[must_use]
+    pub fn new(feed: Arc<Feed>, base: &[u8], options: Options) -> Self {
+        Self {
+            feed,
+            base: base.to_vec(),
+            options,
+            inside: Mutex::default(),
+            of_disk: AtomicU64::new(0),
+            wanted: AtomicU64::new(0),
+            forgotten: AtomicU64::new(0),
+            wrong: AtomicU64::new(0),
+        }
+    }
+
+    /// What became of the questions.
+    #[must_use]
+    pub fn asked(&self) -> Asked {
+        let [of_disk, wanted, forgotten, wrong] =
+            [&self.of_disk, &self.wanted, &self.forgotten, &self.wrong].map(|it| it.load(Ordering::Relaxed));
+        Asked { of_disk, remembered: wanted.saturating_sub(of_disk), forgotten, wrong }
+    }
+
+    /// Why all was forgotten last.
+    #[must_use]
+    pub fn why(&self) -> Option<Why> {
+        self.lock().why
+    }
+
+    /// About how many bytes it has, without the feed.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let inside = self.lock();
+        let blocks = inside.slots.iter().flat_map(|slot| &slot.blocks).map(Block::bytes);
+        let paths = inside.by_path.keys().map(|path| path.len() + size_of::<(Box<[u8]>, Slot)>());
+        let fixed = inside.slots.capacity() * size_of::<Directory>() + inside.by_place.capacity() * 40;
+        fixed + blocks.sum::<usize>() + paths.sum::<usize>()
+    }
+
+    pub(super) fn feed(&self) -> &Feed {
+        &self.feed
+    }
+
+    pub(super) fn options(&self) -> Options {
+        self.options
+    }
+
+    /// The absolute path of a directory that is named as a visit does.
+    pub(super) fn absolute(&self, directory: &[u8]) -> Vec<u8> {
+        match directory {
+            b"" => self.base.clone(),
+            [b'/', ..] => directory.to_vec(),
+            _ => join(&self.base, directory),
+        }
+    }
+
+    /// Whether this, which a disk says of its base, is true of the memory's as well.
+    pub(super) fn is_base(&self, said: Stat) -> bool {
+        let here = std::fs::metadata(os_path(&self.base)).map(|found| look(&found).1);
+        match (said, here) {
+            (Stat::Present(said), Ok(here)) => (said.device, said.inode) == (here.device, here.inode),
+            _ => false,
+        }
+    }
+
+    /// Takes in what changed until now.
+    pub(super) fn refresh(&self) {
+        let mut inside = self.lock();
+        let (changes, token) = self.feed.since(inside.token);
+        inside.token = Some(token);
+        let Inside { slots, by_place, .. } = &mut *inside;
+        match changes {
+            Changes::Everything(why) => {
+                for directory in slots {
+                    directory.blocks.clear();
+                    directory.marks = Marks::All;
+                }
+                inside.why = Some(why);
+                self.forgotten.fetch_add(1, Ordering::Relaxed);
+            }
+            Changes::Only(changed) => {
+                for (place, names) in changed.places() {
+                    for slot in by_place.get(&place).into_iter().flatten() {
+                        slots[slot.0 as usize].marks.add(names);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes out what is remembered of a directory, without what changed since. What changes from now on stays marked.
+    pub(super) fn take(&self, directory: &[u8]) -> Taken {
+        let mut inside = self.lock();
+        let Inside { slots, by_path, .. } = &mut *inside;
+        let slot = match by_path.get(directory) {
+            Some(slot) => *slot,
+            None => {
+                let slot = Slot(upcheck::narrow(slots.len()));
+                slots.push(Directory::default());
+                by_path.insert(directory.into(), slot);
+                slot
+            }
+        };
+        let known = &mut slots[slot.0 as usize];
+        let mut blocks = std::mem::take(&mut known.blocks);
+        let marks = std::mem::take(&mut known.marks);
+        drop(inside);
+        match marks {
+            Marks::None => {}
+            Marks::All => blocks.clear(),
+            Marks::Some(marks) => {
+                for block in &mut blocks {
+                    // As `Visit::names` does it.
+                    let is_path = !block.how.opens();
+                    let skipped = if is_path { join(directory, b"").len() } else { 0 };
+                    block.forget(&marks, skipped);
+                }
+            }
+        }
+        Taken { slot, blocks }
+    }
+
+    /// From now on what is told of the place marks the directory.
+    pub(super) fn belongs(&self, slot: Slot, place: Place) {
+        let mut inside = self.lock();
+        let slots = inside.by_place.entry(place).or_default();
+        if !slots.contains(&slot) {
+            slots.push(slot);
+        }
+    }
+
+    /// Puts back what is remembered of a directory; the last one is the newest.
+    pub(super) fn put(&self, slot: Slot, blocks: impl Iterator<Item = Block>) {
+        let mut inside = self.lock();
+        let known = &mut inside.slots[slot.0 as usize].blocks;
+        for block in blocks {
+            known.retain(|other| other.how != block.how || other.asked != block.asked);
+            known.push(block);
+        }
+        if known.len() > MOST_BLOCKS {
+            known.drain(..known.len() - MOST_BLOCKS);
+        }
+    }
+
+    pub(super) fn count(&self, of_disk: u64, wanted: u64) {
+        self.of_disk.fetch_add(of_disk, Ordering::Relaxed);
+        self.wanted.fetch_add(wanted, Ordering::Relaxed);
+    }
+
+    /// Whether names are marked as changed, or the directory itself is.
+    pub(super) fn is_marked<'a>(
+        &self,
+        slot: Slot,
+        directory: bool,
+        mut names: impl Iterator<Item = &'a [u8]>,
+    ) -> bool {
+        let inside = self.lock();
+        let marks = &inside.slots[slot.0 as usize].marks;
+        (!directory || matches!(marks, Marks::All)) && names.all(|name| marks.has(NameHash::of(name)))
+    }
+
+    /// What was remembered was wrong.
+    pub(super) fn found_wrong(&self) {
+        self.wrong.fetch_add(1, Ordering::Relaxed);
+        let mut inside = self.lock();
+        // Without a token everything is forgotten.
+        inside.token = None;
+    }
+
+    /// After a panic all is forgotten.
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(|poisoned: PoisonError<_>| {
+            self.inside.clear_poison();
+            let mut inside = poisoned.into_inner();
+            inside.token = None;
+            inside.slots.iter_mut().for_each(|directory| directory.marks = Marks::All);
+            inside
+        })
+    }
+}

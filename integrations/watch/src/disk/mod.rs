@@ -1,0 +1,303 @@
+//! A disk that remembers: it answers as the one beneath it would, and asks that for what may have changed only.
+//!
+//! ```text
+//!   begin:   everything that happened until now is drained, and marks what is remembered
+//!   visit:   nothing marked      -> the remembered answers, and a question for each name that is not vouched for
+//!            some names marked   -> these are watched, then asked for
+//!            nothing remembered  -> path and names are watched, then all are asked for
+//! ```
+//!
+//! A name is watched before it is asked for: so a change is in the answer, or it will be told of. What happens while one
+//! looks marks what is remembered of it, whether that was put back by then or not.
+
+mod memory;
+
+pub use memory::{Asked, Memory, Options};
+
+use crate::{NameTrust, Place, Trust};
+use memory::{Block, Slot, State, Taken};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+use upcheck::collect::{Confirm, Disk, Headway, Kind, Listing, OneName, OpenFile};
+use upcheck::{Fields, How, IoCounts, Meta, Mtime, Stat, Visit};
+
+/// A disk with a memory, for one question. The memory outlives it.
+pub struct WatchedDisk<'a> {
+    inner: &'a dyn Disk,
+    memory: &'a Memory,
+    /// Whether the disk's base is where the memory's is.
+    is_same_base: AtomicBool,
+}
+
+impl<'a> WatchedDisk<'a> {
+    /// The disk `inner` with a memory of the same base. What changed until now is known when this returns.
+    #[must_use]
+    pub fn new(inner: &'a dyn Disk, memory: &'a Memory) -> Self {
+        let disk = Self { inner, memory, is_same_base: AtomicBool::new(false) };
+        disk.begin();
+        disk
+    }
+
+    /// Watches and asks for all names of a visit.
+    fn ask_all(
+        &self,
+        visit: Visit<'_>,
+        slot: Slot,
+        stats: &mut [Stat],
+        counts: &mut IoCounts,
+        slow: &mut dyn FnMut(Duration) -> usize,
+    ) -> (bool, Option<Block>) {
+        let path = self.memory.absolute(visit.directory());
+        let (place, trust) = self.memory.feed().watch(&path);
+        if trust != Trust::Vouched {
+            return (self.inner.visit_and_tell(visit, stats, counts, slow), None);
+        }
+        // Before anything is looked at: what is told of the place from now on has to find its way here.
+        self.memory.belongs(slot, place);
+        let trusts = self.memory.feed().watch_names(place, &path, visit.names());
+        let is_there = self.inner.visit_and_tell(visit, stats, counts, slow);
+        let judge = Judge::new(self, &path);
+        let states = visit.names().zip(&*stats).zip(trusts);
+        let states = states.map(|((name, stat), trust)| judge.state(name, *stat, trust)).collect();
+        (is_there, Some(Block::new(visit, place, is_there, stats, states)))
+    }
+
+    /// Asks for those names of a visit that are not vouched for.
+    fn ask_some(&self, visit: Visit<'_>, block: &mut Block, counts: &mut IoCounts) {
+        let path = self.memory.absolute(visit.directory());
+        let mut judge = None;
+        let mut asked = join(visit.directory(), b"");
+        let length = asked.len();
+        for (at, name) in visit.names().enumerate() {
+            let state = block.state(at);
+            if state == State::Known {
+                continue;
+            }
+            asked.truncate(length);
+            asked.extend_from_slice(name);
+            counts.stats += 1;
+            if state == State::Doubtful {
+                block.set(at, self.inner.stat(&asked), state);
+                continue;
+            }
+            let trust = self.watch_name(block.place(), &path, name);
+            let stat = self.inner.stat(&asked);
+            let judge = judge.get_or_insert_with(|| Judge::new(self, &path));
+            block.set(at, stat, judge.state(name, stat, trust));
+        }
+    }
+
+    fn watch_name(&self, place: Place, path: &[u8], name: &[u8]) -> NameTrust {
+        let trusts = self.memory.feed().watch_names(place, path, [name].into_iter());
+        trusts.first().copied().unwrap_or(NameTrust::Doubted)
+    }
+
+    /// Asks the disk beneath as well. The answer is the disk's; that of the memory is compared with it.
+    fn verify(&self, visit: Visit<'_>, slot: Slot, was_there: bool, stats: &mut [Stat]) -> bool {
+        let mut fresh = vec![Stat::Unknown; stats.len()];
+        let is_there = self.inner.visit(visit, &mut fresh, &mut IoCounts::default());
+        if was_there == is_there && fresh == stats {
+            return is_there;
+        }
+        // What changed since this question began may differ, and will be told of.
+        self.begin();
+        let differ = visit.names().zip(fresh.iter().zip(&*stats)).filter(|(_, (a, b))| a != b);
+        let names = differ.map(|(name, _)| name);
+        if !self.memory.is_marked(slot, was_there != is_there, names) {
+            self.memory.found_wrong();
+        }
+        stats.copy_from_slice(&fresh);
+        is_there
+    }
+}
+
+impl Disk for WatchedDisk<'_> {
+    fn begin(&self) {
+        self.inner.begin();
+        self.memory.refresh();
+        let is_same = self.inner.confirm() == Confirm::Nothing && self.memory.is_base(self.inner.stat(b"."));
+        self.is_same_base.store(is_same, Ordering::Relaxed);
+    }
+
+    fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
+        self.visit_and_tell(visit, stats, counts, &mut |_| 0)
+    }
+
+    fn visit_and_tell(
+        &self,
+        visit: Visit<'_>,
+        stats: &mut [Stat],
+        counts: &mut IoCounts,
+        slow: &mut dyn FnMut(Duration) -> usize,
+    ) -> bool {
+        let is_ours = self.is_same_base.load(Ordering::Relaxed) && !visit.is_empty();
+        if !is_ours || visit.how() == How::TooLong {
+            return self.inner.visit_and_tell(visit, stats, counts, slow);
+        }
+        let Taken { slot, mut blocks } = self.memory.take(visit.directory());
+        let found = blocks.iter().position(|block| block.is_for(visit));
+        let block = found.map(|at| blocks.swap_remove(at)).filter(|block| !block.is_mostly_unknown());
+        let (is_there, block) = match block {
+            Some(mut block) => {
+                let before = counts.stats;
+                if !block.is_known() {
+                    self.ask_some(visit, &mut block, counts);
+                }
+                block.copy_to(stats);
+                self.memory.count(counts.stats - before, stats.len() as u64);
+                let is_there = block.is_there();
+                (is_there, Some(block))
+            }
+            None => {
+                self.memory.count(stats.len() as u64, stats.len() as u64);
+                self.ask_all(visit, slot, stats, counts, slow)
+            }
+        };
+        self.memory.put(slot, blocks.into_iter().chain(block));
+        if self.memory.options().verify { self.verify(visit, slot, is_there, stats) } else { is_there }
+    }
+
+    fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
+        self.inner.read_stamped(path)
+    }
+
+    fn read(&self, path: &[u8]) -> std::io::Result<Vec<u8>> {
+        self.inner.read(path)
+    }
+
+    fn scan(&self, path: &[u8], sink: &mut dyn FnMut(&[u8])) -> std::io::Result<Meta> {
+        self.inner.scan(path, sink)
+    }
+
+    fn read_tail(&self, path: &[u8], offset: u64) -> std::io::Result<(Vec<u8>, Meta)> {
+        self.inner.read_tail(path, offset)
+    }
+
+    fn open<'b>(&'b self, path: &[u8]) -> std::io::Result<Box<dyn OpenFile + 'b>> {
+        self.inner.open(path)
+    }
+
+    fn list(&self, path: &[u8], listing: &mut Listing) -> std::io::Result<()> {
+        self.inner.list(path, listing)
+    }
+
+    fn kind(&self, path: &[u8]) -> std::io::Result<Kind> {
+        self.inner.kind(path)
+    }
+
+    fn stat(&self, path: &[u8]) -> Stat {
+        self.inner.stat(path)
+    }
+
+    fn stamp_now(&self) -> Option<(Mtime, u64)> {
+        self.inner.stamp_now()
+    }
+
+    fn fields(&self) -> Fields {
+        self.inner.fields()
+    }
+
+    fn confirm(&self) -> Confirm {
+        self.inner.confirm()
+    }
+
+    fn one_name(&self) -> Option<&OneName> {
+        self.inner.one_name()
+    }
+
+    fn headway(&self) -> Option<&dyn Headway> {
+        self.inner.headway()
+    }
+
+    fn now(&self) -> SystemTime {
+        self.inner.now()
+    }
+}
+
+/// Says what of a directory may be remembered.
+struct Judge {
+    path: Vec<u8>,
+    length: usize,
+    /// The directory's file system; `None` if it is not there.
+    device: Option<u64>,
+    /// What was changed later is young. Nanoseconds since 1970.
+    young: Mtime,
+}
+
+impl Judge {
+    fn new(disk: &WatchedDisk<'_>, path: &[u8]) -> Self {
+        let young = disk.memory.options().young;
+        let now = Meta::mtime_at(disk.now());
+        let young = now.saturating_sub(Mtime::try_from(young.as_nanos()).unwrap_or(Mtime::MAX));
+        let device = std::fs::metadata(os_path(path)).ok().map(|found| look(&found).1.device);
+        let path = join(path, b"");
+        Self { length: path.len(), path, device, young }
+    }
+
+    /// What is known of a name, when this was said of it after it was watched.
+    fn state(&self, name: &[u8], stat: Stat, trust: NameTrust) -> State {
+        if trust == NameTrust::Doubted {
+            return State::Doubtful;
+        }
+        let mut path = self.path[..self.length].to_vec();
+        path.extend_from_slice(name);
+        // Not what a link leads to, as the disk says it, but what is there.
+        let found = std::fs::symlink_metadata(os_path(&path));
+        match (stat, found) {
+            (Stat::Missing, Err(_)) => State::Known,
+            (Stat::Present(meta), Ok(found)) if found.is_file() => {
+                let (_, its) = look(&found);
+                if Some(its.device) != self.device {
+                    State::Doubtful
+                } else if its != meta || its.ctime >= self.young || trust == NameTrust::Held {
+                    State::Unknown
+                } else {
+                    State::Known
+                }
+            }
+            // It is another one already.
+            (Stat::Missing, Ok(found)) if found.is_file() => State::Unknown,
+            (Stat::Present(_), Err(_)) => State::Unknown,
+            // A link may lead to where nobody watches, a directory changes by what is in it, and the rest is not for files.
+            _ => State::Doubtful,
+        }
+    }
+}
+
+/// Whether it is a plain file, and its stamp.
+#[cfg(unix)]
+fn look(found: &std::fs::Metadata) -> (bool, Meta) {
+    use std::os::unix::fs::MetadataExt;
+    let meta = Meta {
+        mtime: Meta::mtime_from(found.mtime(), found.mtime_nsec()),
+        ctime: Meta::mtime_from(found.ctime(), found.ctime_nsec()),
+        size: found.size(),
+        inode: found.ino(),
+        device: found.dev(),
+    };
+    (found.is_file(), meta)
+}
+
+/// Elsewhere nothing is vouched for so far, and nobody gets here.
+#[cfg(not(unix))]
+fn look(found: &std::fs::Metadata) -> (bool, Meta) {
+    (found.is_file(), Meta::default())
+}
+
+#[cfg(unix)]
+fn os_path(path: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    std::ffi::OsStr::from_bytes(path).into()
+}
+
+#[cfg(not(unix))]
+fn os_path(path: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(path).into_owned().into()
+}
+
+/// A directory's path, a separator where one is needed, and a name.
+fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    let separator: &[u8] = if directory.is_empty() || directory.ends_with(b"/") { b"" } else { b"/" };
+    [directory, separator, name].concat()
+}

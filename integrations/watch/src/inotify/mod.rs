@@ -1,0 +1,320 @@
+//! Linux: inotify, a watch for each directory and each file.
+//!
+//! ```text
+//!   /work/b/out/a.o      "/" "work" "b" "out" are watched for names: whichever is replaced, the path leads elsewhere
+//!                        "out" for names that are wanted in it, "a.o" for what is written to it
+//! ```
+//!
+//! A directory's watch tells of names: made, removed, renamed. It also tells of writes, but only of those by a name in this
+//! directory. A file with another name elsewhere, made before or after one looked, can be written to without a word to it;
+//! so each file has a watch of its own, which tells of all writes, whatever the name, and of each new name.
+//!
+//! The kernel queues what it has to tell within the call that makes the change, so to read the queue until it is empty is
+//! all the barrier that is needed.
+
+mod file_systems;
+mod held;
+mod mounts;
+mod resolve;
+
+use crate::Why;
+use crate::backend::{Backend, Counters, Trust};
+use crate::journal::{Journal, NameHash, Place};
+use file_systems::FileSystems;
+use held::Held;
+use mounts::Mounts;
+use rapidhash::{RapidHashMap, RapidHashSet};
+use resolve::{Node, Resolved};
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::io::Errno;
+use std::fs::read_to_string;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// The kernel's number of a watch. No two watches of an instance ever have the same.
+type Watch = i32;
+
+/// So many bytes of events are read at once.
+const BUFFER: usize = 64 * 1024;
+/// So many names may be held at once; beyond that everything is looked at anew.
+const MOST_HELD: usize = 65_536;
+/// So many watches may be of what is no longer there, if they are also more than the others.
+const MOST_CLUTTER: usize = 10_000;
+
+/// What is told of a file. A link is watched itself, not what it leads to.
+const FILE: WatchFlags = WatchFlags::MODIFY
+    .union(WatchFlags::ATTRIB)
+    .union(WatchFlags::CLOSE_WRITE)
+    .union(WatchFlags::MOVE_SELF)
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::DONT_FOLLOW)
+    .union(WatchFlags::MASK_ADD);
+
+/// Backend for Linux.
+pub struct Inotify {
+    /// Shared with those who wait for it to become readable, and with whoever reads it.
+    instance: Arc<OwnedFd>,
+    mounts: Mounts,
+    /// So many events can wait at once.
+    queue_length: usize,
+    nodes: RapidHashMap<Watch, Node>,
+    places: RapidHashMap<Place, Resolved>,
+    files: RapidHashMap<Watch, (Place, NameHash)>,
+    /// Of files with several wanted names, those beyond the one in `files`.
+    more_names: RapidHashMap<Watch, Vec<(Place, NameHash)>>,
+    file_systems: FileSystems,
+    held: Held,
+    /// How many watches of files are of no more use, at most.
+    clutter: usize,
+    is_cluttered: bool,
+    counters: Counters,
+}
+
+impl Inotify {
+    /// A backend that watches nothing yet.
+    ///
+    /// # Errors
+    /// When the system lets nobody watch, or there is no `/proc`.
+    pub fn new() -> std::io::Result<Self> {
+        let (instance, queue_length) = new_instance()?;
+        Ok(Self {
+            instance,
+            mounts: Mounts::new()?,
+            queue_length,
+            nodes: RapidHashMap::default(),
+            places: RapidHashMap::default(),
+            files: RapidHashMap::default(),
+            more_names: RapidHashMap::default(),
+            file_systems: FileSystems::default(),
+            held: Held::default(),
+            clutter: 0,
+            is_cluttered: false,
+            counters: Counters::default(),
+        })
+    }
+
+    /// Forgets all there is. Places are watched again when they are asked for again.
+    fn reset(&mut self, journal: &mut Journal, why: Why) {
+        self.counters.resets += 1;
+        journal.note_everything(why);
+        self.nodes.clear();
+        self.places.clear();
+        self.files.clear();
+        self.more_names.clear();
+        self.file_systems = FileSystems::default();
+        self.held = Held::default();
+        (self.clutter, self.is_cluttered) = (0, false);
+        // Without a new one, the old one goes on, and what it tells is of nobody: nothing is known of its watches.
+        match new_instance() {
+            Ok((instance, queue_length)) => (self.instance, self.queue_length) = (instance, queue_length),
+            Err(error) => {
+                journal.note_everything(Why::Failed(error.raw_os_error().unwrap_or(0)));
+            }
+        }
+    }
+
+    /// Reads what there is. `Err`: why it tells nothing.
+    fn read(&mut self, journal: &mut Journal) -> Result<(), Why> {
+        let mut buffer = [MaybeUninit::uninit(); BUFFER];
+        let mut reader = Reader::new(Arc::clone(&self.instance), &mut buffer);
+        let mut n_read = 0;
+        // What came while this was read need not be: otherwise somebody who is busy enough could keep it here.
+        while n_read <= self.queue_length || !reader.is_buffer_empty() {
+            let event = match reader.next() {
+                Ok(event) => event,
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(Why::Failed(error.raw_os_error())),
+            };
+            n_read += 1;
+            self.counters.events += 1;
+            if event.events().contains(ReadFlags::QUEUE_OVERFLOW) {
+                self.counters.overflows += 1;
+                return Err(Why::Overflow);
+            }
+            if event.events().contains(ReadFlags::UNMOUNT) {
+                return Err(Why::Mounts);
+            }
+            let told = Told { watch: event.wd(), what: event.events(), renaming: event.cookie() };
+            match event.file_name() {
+                Some(name) => self.name_told(told, NameHash::of(name.to_bytes()), journal),
+                None => self.self_told(told, journal),
+            }
+        }
+        if self.held.len() > MOST_HELD {
+            return Err(Why::TooMuch);
+        }
+        if self.is_cluttered || self.clutter > MOST_CLUTTER.max(self.files.len() / 2) {
+            return Err(Why::Cluttered);
+        }
+        Ok(())
+    }
+
+    /// A directory told of a name in it.
+    fn name_told(&mut self, told: Told, name: NameHash, journal: &mut Journal) {
+        let Told { watch, what, renaming } = told;
+        let Some(node) = self.nodes.get_mut(&watch) else { return };
+        for &place in &node.places {
+            journal.note(place, name);
+        }
+        if !what.contains(ReadFlags::ISDIR) {
+            if what.contains(ReadFlags::CREATE) {
+                self.held.hold(&node.places, name);
+            } else if what.intersects(ReadFlags::CLOSE_WRITE | ReadFlags::DELETE) {
+                self.held.release(&node.places, name);
+            } else if what.contains(ReadFlags::MOVED_FROM) {
+                self.held.taken(&node.places, name, renaming);
+            } else if what.contains(ReadFlags::MOVED_TO) {
+                self.held.put(&node.places, name, renaming);
+            }
+        }
+        if what.intersects(resolve::LEADS_ELSEWHERE) {
+            let led = node.leads_elsewhere(name);
+            self.forget(led, journal);
+        }
+    }
+
+    /// A directory or a file told of itself.
+    fn self_told(&mut self, told: Told, journal: &mut Journal) {
+        let Told { watch, what, .. } = told;
+        if let Some(node) = self.nodes.get_mut(&watch) {
+            let led = node.all_lead_elsewhere();
+            self.forget(led, journal);
+            if what.contains(ReadFlags::IGNORED) {
+                self.nodes.remove(&watch);
+            }
+        }
+        let Some(&first) = self.files.get(&watch) else { return };
+        let others = self.more_names.get(&watch);
+        for &(place, name) in others.into_iter().flatten().chain([&first]) {
+            journal.note(place, name);
+            if what.contains(ReadFlags::MODIFY) {
+                self.held.hold(&[place], name);
+            } else if what.contains(ReadFlags::CLOSE_WRITE) {
+                self.held.release(&[place], name);
+            }
+        }
+        let is_gone = what.contains(ReadFlags::IGNORED);
+        if is_gone || what.contains(ReadFlags::MOVE_SELF) {
+            self.files.remove(&watch);
+            match self.places.get_mut(&first.0) {
+                Some(resolved) => resolved.n_files = resolved.n_files.saturating_sub(1),
+                None => self.clutter = self.clutter.saturating_sub(1),
+            }
+            self.more_names.remove(&watch);
+            if !is_gone && !self.nodes.contains_key(&watch) {
+                // It may be watched again under its new name, then with a new number.
+                let _ = inotify::remove_watch(&self.instance, watch);
+            }
+        }
+    }
+
+    /// These paths lead elsewhere now, or may.
+    fn forget(&mut self, places: RapidHashSet<Place>, journal: &mut Journal) {
+        for place in places {
+            journal.note_all(place);
+            self.unresolve(place);
+        }
+    }
+
+    /// Takes the watches from a place that nobody else needs.
+    fn unresolve(&mut self, place: Place) {
+        let Some(resolved) = self.places.remove(&place) else { return };
+        self.clutter += resolved.n_files;
+        for watch in resolved.watches() {
+            let Some(node) = self.nodes.get_mut(&watch) else { continue };
+            node.remove(place, &resolved);
+            if node.is_of_no_use() {
+                self.nodes.remove(&watch);
+                if !self.files.contains_key(&watch) {
+                    let _ = inotify::remove_watch(&self.instance, watch);
+                }
+            }
+        }
+    }
+}
+
+/// What the kernel told of one watch.
+#[derive(Clone, Copy)]
+struct Told {
+    watch: Watch,
+    what: ReadFlags,
+    /// What the two halves of a renaming have in common.
+    renaming: u32,
+}
+
+impl Backend for Inotify {
+    fn watch(&mut self, place: Place, path: &[u8]) -> Trust {
+        let trust = match self.places.get(&place) {
+            Some(resolved) => resolved.trust,
+            None => self.resolve(place, path),
+        };
+        trust.map_or_else(Trust::Doubted, |()| Trust::Vouched)
+    }
+
+    fn watch_name(&mut self, place: Place, name: NameHash, path: &[u8]) -> bool {
+        let Some(resolved) = self.places.get_mut(&place) else { return false };
+        let watch = match inotify::add_watch(&self.instance, path, FILE) {
+            Ok(watch) => watch,
+            // Its directory tells when it appears.
+            Err(Errno::NOENT | Errno::NOTDIR) => return true,
+            Err(error) => {
+                self.counters.refused += 1;
+                // There would be room without those that are of no use.
+                self.is_cluttered |= error == Errno::NOSPC && self.clutter > MOST_CLUTTER;
+                return false;
+            }
+        };
+        let mine = (place, name);
+        let first = *self.files.entry(watch).or_insert_with(|| {
+            resolved.n_files += 1;
+            mine
+        });
+        if first != mine {
+            let others = self.more_names.entry(watch).or_default();
+            if !others.contains(&mine) {
+                others.push(mine);
+            }
+        }
+        true
+    }
+
+    fn is_held(&self, place: Place, name: NameHash) -> bool {
+        self.held.has(place, name)
+    }
+
+    fn descriptor(&self) -> Option<Arc<OwnedFd>> {
+        Some(Arc::clone(&self.instance))
+    }
+
+    fn sync(&mut self, journal: &mut Journal) {
+        let told = self.read(journal);
+        // Asked in any case, so that one change is told of once.
+        let have_changed = self.mounts.have_changed().unwrap_or(true);
+        let told = if have_changed { Err(Why::Mounts) } else { told };
+        if let Err(why) = told {
+            self.reset(journal, why);
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        let file = size_of::<(Watch, (Place, NameHash))>() + 1;
+        let nodes: usize = self.nodes.values().map(Node::bytes).sum();
+        let places: usize = self.places.values().map(Resolved::bytes).sum();
+        let more: usize = self.more_names.values().map(|names| 40 + names.capacity() * 8).sum();
+        Counters {
+            directories: self.nodes.len(),
+            files: self.files.len(),
+            bytes: self.files.capacity() * file + nodes + places + more + self.held.bytes(),
+            ..self.counters
+        }
+    }
+}
+
+/// A queue of the kernel's, and how many events can wait in it.
+fn new_instance() -> std::io::Result<(Arc<OwnedFd>, usize)> {
+    let length = read_to_string("/proc/sys/fs/inotify/max_queued_events").ok();
+    let length = length.and_then(|text| text.trim().parse().ok()).unwrap_or(usize::MAX);
+    Ok((Arc::new(inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?), length))
+}

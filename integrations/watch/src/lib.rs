@@ -1,0 +1,231 @@
+//! A change feed: what changed below some directories since a token, or: nobody knows.
+//!
+//! ```text
+//!   watch(directory) ->  place           each part of the path is watched, and what links in it lead to
+//!   since(token)     ->  Only(names), token        or Everything(why), token
+//! ```
+//!
+//! A feed is a hint that is never wrong: in any doubt the answer is "everything", and for what it cannot vouch it says so.
+//! [`WatchedDisk`] makes of it a disk that answers as the one beneath it, and asks that for what changed only.
+//! What it rests on, and what it cannot see, stands in `docs/WATCH.md`.
+
+mod backend;
+mod disk;
+#[cfg(target_os = "linux")]
+mod inotify;
+mod journal;
+mod token;
+#[cfg(unix)]
+mod view;
+
+pub use backend::{Backend, Counters, Doubt, Null, Trust};
+pub use disk::{Asked, Memory, Options, WatchedDisk};
+#[cfg(target_os = "linux")]
+pub use inotify::Inotify;
+pub use journal::{Changed, Journal, NameHash, Names, Place};
+pub use token::Token;
+#[cfg(unix)]
+pub use view::View;
+
+use rapidhash::RapidHashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use token::Instance;
+
+/// Why nobody knows what changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// There was no token: it is the first question.
+    First,
+    /// The token is of another feed, perhaps of one that was there before this process began.
+    NotOurToken,
+    /// So long ago that nobody remembers.
+    TooOld,
+    /// So much changed that nobody remembers all of it.
+    TooMuch,
+    /// The system had more to tell than it could keep.
+    Overflow,
+    /// A file system was mounted or unmounted somewhere.
+    Mounts,
+    /// Watches of what is gone were in the way of others.
+    Cluttered,
+    /// The system failed to tell. Its error number.
+    Failed(i32),
+    /// There is nothing here that tells of changes.
+    NoBackend,
+}
+
+/// What changed since a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// Perhaps everything. All places have to be watched again.
+    Everything(Why),
+    /// Nothing in places that are vouched for but this, as far as names go that are vouched for.
+    Only(Changed),
+}
+
+/// Whether a feed can say of one file that nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameTrust {
+    /// It can. Of a file that is not there, too.
+    Vouched,
+    /// Not now: somebody may have it open to write to it, in ways that are told of when it is closed, and not before.
+    Held,
+    /// The system did not let it be watched.
+    Doubted,
+}
+
+/// A feed. It can be shared by threads.
+pub struct Feed {
+    instance: Instance,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    backend: Box<dyn Backend>,
+    journal: Journal,
+    /// By absolute path.
+    places: RapidHashMap<Box<[u8]>, Place>,
+}
+
+impl Feed {
+    /// A feed of what a backend is told.
+    #[must_use]
+    pub fn new(backend: impl Backend + 'static) -> Self {
+        let inner = Inner {
+            backend: Box::new(backend),
+            journal: Journal::new(),
+            places: RapidHashMap::default(),
+        };
+        Self { instance: Instance::random(), inner: Mutex::new(inner) }
+    }
+
+    /// A feed by the best means that the platform has.
+    ///
+    /// # Errors
+    /// When the system does not let anybody watch.
+    #[cfg(target_os = "linux")]
+    pub fn here() -> std::io::Result<Self> {
+        Ok(Self::new(Inotify::new()?))
+    }
+
+    /// A feed by the best means that the platform has: none.
+    ///
+    /// # Errors
+    /// None, here.
+    #[cfg(not(target_os = "linux"))]
+    pub fn here() -> std::io::Result<Self> {
+        Ok(Self::new(Null))
+    }
+
+    /// Watches a directory by its absolute path, whether it is there or not. To do so again costs little, and is needed after
+    /// everything or all of the directory changed.
+    pub fn watch(&self, path: &[u8]) -> (Place, Trust) {
+        let mut inner = self.lock();
+        let Inner { backend, places, .. } = &mut *inner;
+        let place = match places.get(path) {
+            Some(place) => *place,
+            None => {
+                let place = Place(u32::try_from(places.len()).unwrap_or(u32::MAX));
+                places.insert(path.into(), place);
+                place
+            }
+        };
+        (place, backend.watch(place, path))
+    }
+
+    /// Watches files in a place, each before it is looked at. `path` is the directory's.
+    pub fn watch_names<'a>(
+        &self,
+        place: Place,
+        path: &[u8],
+        names: impl Iterator<Item = &'a [u8]>,
+    ) -> Vec<NameTrust> {
+        let mut inner = self.lock();
+        let mut full = [path, b"/"].concat();
+        let length = full.len();
+        let watch = |name: &[u8]| {
+            full.truncate(length);
+            full.extend_from_slice(name);
+            let hash = NameHash::of(name);
+            if !inner.backend.watch_name(place, hash, &full) {
+                NameTrust::Doubted
+            } else if inner.backend.is_held(place, hash) {
+                NameTrust::Held
+            } else {
+                NameTrust::Vouched
+            }
+        };
+        names.map(watch).collect()
+    }
+
+    /// What becomes readable when there is something to take in with [`Feed::drain`], if there is such a thing. It may be
+    /// another one after each answer.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn descriptor(&self) -> Option<std::sync::Arc<std::os::fd::OwnedFd>> {
+        self.lock().backend.descriptor()
+    }
+
+    /// What changed since a token, and the token for the next question. What was changed by calls that returned before this
+    /// one is in the answer.
+    pub fn since(&self, token: Option<Token>) -> (Changes, Token) {
+        let mut inner = self.lock();
+        let Inner { backend, journal, .. } = &mut *inner;
+        backend.sync(journal);
+        let generation = journal.turn();
+        let changed = match token {
+            None => Err(Why::First),
+            Some(token) if token.instance != self.instance => Err(Why::NotOurToken),
+            Some(token) => journal.since(token.generation),
+        };
+        let changes = changed.map_or_else(Changes::Everything, Changes::Only);
+        (changes, Token { instance: self.instance, generation })
+    }
+
+    /// Takes in what the system has to tell, so that it does not become more than it can keep.
+    pub fn drain(&self) {
+        let mut inner = self.lock();
+        let Inner { backend, journal, .. } = &mut *inner;
+        backend.sync(journal);
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let inner = self.lock();
+        let counters = inner.backend.counters();
+        let places: usize = inner.places.keys().map(|path| path.len() + size_of::<(Box<[u8]>, Place)>()).sum();
+        Counters { bytes: counters.bytes + inner.journal.bytes() + places, ..counters }
+    }
+
+    /// A panic behind the lock is passed on by whoever had it; what is there may be half done, and vouches for nothing.
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(|poisoned: PoisonError<_>| {
+            let mut inner = poisoned.into_inner();
+            inner.backend = Box::new(Null);
+            inner
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_nothing_tells_of_changes_everything_may_have_changed() {
+        let feed = Feed::new(Null);
+        let (_, trust) = feed.watch(b"/");
+        assert_eq!(trust, Trust::Doubted(Doubt::NoBackend));
+        let (changes, token) = feed.since(None);
+        assert_eq!(changes, Changes::Everything(Why::First));
+        assert_eq!(feed.since(Some(token)).0, Changes::Everything(Why::NoBackend));
+    }
+
+    #[test]
+    fn another_feeds_token_is_not_answered() {
+        let (one, other) = (Feed::new(Null), Feed::new(Null));
+        let (_, token) = one.since(None);
+        assert_eq!(other.since(Some(token)).0, Changes::Everything(Why::NotOurToken));
+    }
+}

@@ -1,0 +1,1 @@
+//! `upcheck watch`: a daemon never changes an answer, whatever happens to it.
