@@ -11,7 +11,7 @@
 use crate::build::Build;
 use crate::error::Error;
 use crate::kept::Summary;
-use crate::source::{Checked, Source, Stamp};
+use crate::source::{Checked, Stamp};
 use upcheck::collect::{Disk, collect, confirm};
 use upcheck::{Decision, FileId, Mtime, Plan, Report, Settled, Snapshot, Stat};
 
@@ -94,6 +94,21 @@ impl Asked {
         let (settled, report) = (Settled::new(&decision), self.build.report(&decision));
         (self.settled, self.report, self.snapshot) = (settled, report, snapshot);
         Again::Changed
+    }
+
+    /// Whether manifest, logs and dyndep files say what they said. Whoever knows beside this that no file has changed knows
+    /// that the last answer holds.
+    pub fn has_same_sources(&self, disk: &dyn Disk) -> bool {
+        self.build.sources.iter().all(|source| {
+            let checked = source.check(disk, source.stamp, self.build.began);
+            matches!(checked, Checked::Same | Checked::SameContent(_))
+        })
+    }
+
+    /// How many files are asked for.
+    #[must_use]
+    pub fn n_files(&self) -> usize {
+        self.plan.n_files()
     }
 
     /// The build.

@@ -9,21 +9,29 @@ use crate::image_folder::images;
 use crate::ninja;
 use crate::run::{Trouble, open, print_answer, warn};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::SystemTime;
 use upcheck::Settled;
 use upcheck::collect::Disk;
 use upcheck_ninja::{Again, Asked as Remembered, LastCheck, Opened};
-use upcheck_watch::{Asked as Counted, Memory, WatchedDisk};
+use upcheck_watch::{Asked as Counted, Changes, Feed, Memory, Token, WatchedDisk};
 
 /// So many questions about one directory are remembered.
 const MOST_QUESTIONS: usize = 4;
 
 /// One build directory.
 pub(super) struct Room {
-    /// How its files looked, and that they are watched; `None` where nobody can watch.
-    memory: Option<Memory>,
+    /// `None` where nobody can watch: then all files are looked at each time.
+    eyes: Option<Arc<Eyes>>,
     /// The one that was asked last is the last.
     known: Vec<Known>,
     pub(super) counts: RoomCounts,
+}
+
+/// How files looked when somebody last did, and who is told when they change.
+pub(super) struct Eyes {
+    pub(super) feed: Arc<Feed>,
+    pub(super) memory: Memory,
 }
 
 /// What answers came from.
@@ -42,12 +50,17 @@ struct Known {
     question: Question,
     asked: Remembered,
     image: &'static str,
+    /// Nothing was asked of the disk when it was last looked whether the answer holds, after this: so if nothing is told of
+    /// since, it still does.
+    calm: Option<Token>,
+    /// When that was found out last, where no file was looked at for it.
+    moment: Option<SystemTime>,
 }
 
 impl Room {
     /// One in which nothing was asked yet.
-    pub(super) fn new(memory: Option<Memory>) -> Self {
-        Self { memory, known: Vec::new(), counts: RoomCounts::default() }
+    pub(super) fn new(eyes: Option<Eyes>) -> Self {
+        Self { eyes: eyes.map(Arc::new), known: Vec::new(), counts: RoomCounts::default() }
     }
 
     /// Forgets all answers.
@@ -57,7 +70,7 @@ impl Room {
 
     /// For how many names the disk was asked, and for how many it was not.
     pub(super) fn asked(&self) -> Counted {
-        self.memory.as_ref().map(Memory::asked).unwrap_or_default()
+        self.eyes.as_ref().map(|eyes| eyes.memory.asked()).unwrap_or_default()
     }
 
     /// Answers a check. The exit status; why it is not for the daemon, otherwise.
@@ -66,20 +79,17 @@ impl Room {
         // It finds out itself which trouble.
         let no = |_: Trouble| "there is trouble";
         let opened = open(common).map_err(no)?;
-        let memory = self.memory.take();
-        let watched = memory.as_ref().map(|memory| WatchedDisk::new(&opened, memory));
+        let eyes = self.eyes.clone();
+        let watched = eyes.as_ref().map(|eyes| WatchedDisk::new(&opened, &eyes.memory));
         let disk: &dyn Disk = watched.as_ref().map_or(&opened, |disk| disk);
-        let answered = self.answer_from(asked, disk, memory.is_some());
-        drop(watched);
-        self.memory = memory;
-        answered
+        self.answer_from(asked, disk, eyes.as_deref())
     }
 
     fn answer_from(
         &mut self,
         asked: &Asked,
         disk: &dyn Disk,
-        is_watched: bool,
+        eyes: Option<&Eyes>,
     ) -> Result<Exit, &'static str> {
         let no = |_: Trouble| "there is trouble";
         let question = asked.question();
@@ -87,7 +97,7 @@ impl Room {
         let known = known.map(|at| self.known.remove(at));
         let (known, watched) = match known {
             None => (look(asked, disk, question).map_err(no)??, self.everything("first question")),
-            Some(mut known) => match known.asked.again(disk) {
+            Some(mut known) => match known.again(disk, eyes) {
                 Again::Same => {
                     self.counts.from_memory += 1;
                     (known, Watched::Memory)
@@ -103,7 +113,7 @@ impl Room {
                 }
             },
         };
-        let watched = if is_watched { watched } else { Watched::Everything };
+        let watched = if eyes.is_some() { watched } else { Watched::Everything };
         if self.known.len() >= MOST_QUESTIONS {
             self.known.remove(0);
         }
@@ -119,11 +129,36 @@ impl Room {
 
     /// How many files answers are made of.
     pub(super) fn n_files(&self) -> usize {
-        self.known.iter().map(|known| known.asked.summary().n_files).sum()
+        self.known.iter().map(|known| known.asked.n_files()).sum()
     }
 }
 
 impl Known {
+    /// Looks whether the answer still holds.
+    fn again(&mut self, disk: &dyn Disk, eyes: Option<&Eyes>) -> Again {
+        let Some(Eyes { feed, memory }) = eyes else { return self.asked.again(disk) };
+        if let Some(calm) = self.calm {
+            let moment = SystemTime::now();
+            let (changes, now) = feed.since(Some(calm));
+            let is_calm = matches!(changes, Changes::Only(changed) if changed.is_empty());
+            self.calm = is_calm.then_some(now);
+            if is_calm && self.asked.has_same_sources(disk) {
+                self.moment = Some(moment);
+                return Again::Same;
+            }
+        }
+        let (_, now) = feed.since(None);
+        let before = memory.asked();
+        let again = self.asked.again(disk);
+        let after = memory.asked();
+        // What passes the memory by is counted neither as asked for nor as remembered.
+        let is_calm = after.of_disk == before.of_disk
+            && after.remembered - before.remembered == self.asked.n_files() as u64;
+        self.calm = is_calm.then_some(now);
+        self.moment = None;
+        again
+    }
+
     fn print(&mut self, asked: &Asked, disk: &dyn Disk, watched: Watched) -> Result<Exit, Trouble> {
         let Asked { common, check, .. } = asked;
         let exit = if self.asked.report().is_fresh() { Exit::Fresh } else { Exit::Stale };
@@ -135,7 +170,12 @@ impl Known {
         }
         let build = self.asked.build();
         warn(common, build.warnings());
-        let summary = self.asked.summary();
+        let mut summary = self.asked.summary();
+        if let Some(moment) = self.moment {
+            // It is how everything looked then.
+            summary.snapshot = (moment, moment);
+            (summary.counts.directories, summary.counts.stats) = (0, 0);
+        }
         let rules = Ninja { image: self.image, ..Ninja::of(build) };
         let mut answer = ninja::answer(common, check, build, (self.asked.report().clone(), &summary), rules);
         answer.watched = Some(watched);
@@ -164,7 +204,7 @@ fn look(asked: &Asked, disk: &dyn Disk, question: Question) -> Result<Result<Kno
     let Some(asked) = Remembered::new(*build, requests, snapshot) else {
         return Ok(Err("the build cannot be remembered"));
     };
-    Ok(Ok(Known { question, asked, image }))
+    Ok(Ok(Known { question, asked, image, calm: None, moment: None }))
 }
 
 fn keep(

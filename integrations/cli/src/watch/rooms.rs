@@ -2,7 +2,7 @@
 
 use super::drain;
 use super::question::Asked;
-use super::room::Room;
+use super::room::{Eyes, Room};
 use serde_json::{Map, Value, json};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -86,10 +86,11 @@ impl Rooms {
     }
 
     fn new_room(&self, directory: &Path) -> Room {
-        let memory = |feed: &Arc<Feed>| {
-            Memory::new(Arc::clone(feed), directory.as_os_str().as_bytes(), Options::default())
+        let eyes = |feed: &Arc<Feed>| Eyes {
+            feed: Arc::clone(feed),
+            memory: Memory::new(Arc::clone(feed), directory.as_os_str().as_bytes(), Options::default()),
         };
-        Room::new(self.feed.as_ref().map(memory))
+        Room::new(self.feed.as_ref().map(eyes))
     }
 
     fn room(&self, directory: &Path) -> Arc<Mutex<Room>> {
