@@ -58,13 +58,7 @@ impl Asked {
     /// Asks once more.
     pub fn again(&mut self, disk: &dyn Disk) -> Again {
         // Logs first, files later: a file may then be newer than its record, never older.
-        let is_same = |source: &Source| {
-            matches!(
-                source.check(disk, source.stamp, self.build.began),
-                Checked::Same | Checked::SameContent(_)
-            )
-        };
-        if !self.build.sources.iter().all(is_same) {
+        if !self.has_same_sources(disk) {
             return Again::Outdated;
         }
         let threads = self.build.options.threads;
