@@ -101,6 +101,8 @@ const QUESTION_TIME: Duration = Duration::from_secs(2);
 const ANSWER_TIME: Duration = Duration::from_secs(60);
 /// How often a client hears that somebody is at it.
 const BUSY: Duration = Duration::from_millis(40);
+/// How long those are waited for who were let in when it ends.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 /// How often the daemon looks after itself.
 const LOOK: Duration = Duration::from_secs(10);
 /// A log that has grown beyond this is begun anew; bytes.
@@ -130,8 +132,8 @@ impl Server {
         Ok(Some(Self { place, _lock: lock, listener, woken, shared: Arc::new(shared) }))
     }
 
-    /// Answers until there is a reason to end. The lock is free, and the socket gone, when it returns. What is under way then
-    /// is not waited for.
+    /// Answers until there is a reason to end. The lock is free, and the socket gone, when it returns. What is under way is
+    /// waited for, but not for long.
     #[must_use]
     pub fn run(self) -> Ended {
         let socket = self.place.socket_id();
@@ -152,7 +154,16 @@ impl Server {
         if ended != Ended::Lost {
             self.place.remove_socket();
         }
+        self.let_out();
         ended
+    }
+
+    /// Lets those who were let in have their answers, if these are on their way.
+    fn let_out(&self) {
+        let until = Instant::now() + LAST_ANSWERS;
+        while self.shared.state().n_active > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn wait(&self) {

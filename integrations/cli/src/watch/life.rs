@@ -26,12 +26,12 @@ pub(super) fn start(args: StartArgs) -> Result<(), String> {
     let place = Place::make(path).map_err(failed)?;
     let log = place.log().map_err(failed)?;
     let program = Program::of_this_process(VERSION).map_err(failed)?;
-    let mut child = command(&program, &args)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(log)
-        .current_dir("/")
-        .spawn()
+    let start = |mut command: Command| {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log.try_clone()?).current_dir("/").spawn()
+    };
+    // Where there is no shell, it keeps what it inherits.
+    let mut child = start(apart(&program, &args))
+        .or_else(|_| start(command(Command::new(program.path()), &args)))
         .map_err(failed)?;
     let mut said = String::new();
     if let Some(stdout) = child.stdout.take() {
@@ -45,8 +45,15 @@ pub(super) fn start(args: StartArgs) -> Result<(), String> {
     }
 }
 
-fn command(program: &Program, args: &StartArgs) -> Command {
-    let mut command = Command::new(program.path());
+/// The daemon without the files that whoever starts it has from a script: a lock among them would be held for as long as it
+/// runs. These are the numbers that a script can use.
+fn apart(program: &Program, args: &StartArgs) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "exec \"$0\" \"$@\" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"]).arg(program.path());
+    command(shell, args)
+}
+
+fn command(mut command: Command, args: &StartArgs) -> Command {
     command.args(["watch", "serve", "--idle"]).arg(args.idle.as_secs().to_string());
     // It asks no cache, whoever started it.
     command.env_remove("UPCHECK_REMOTE");
@@ -67,7 +74,7 @@ pub(super) fn serve(args: &StartArgs) -> Result<(), String> {
     if ended == Ended::Outdated {
         let nowhere = || File::options().write(true).open("/dev/null");
         let stdout = nowhere().map_err(|error| error.to_string())?;
-        let error = command(&program, args).stdout(stdout).exec();
+        let error = command(Command::new(program.path()), args).stdout(stdout).exec();
         return Err(format!("beginning anew: {error}"));
     }
     Ok(())

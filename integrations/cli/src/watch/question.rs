@@ -77,6 +77,8 @@ fn objection(common: &Common, check: &CheckArgs) -> Option<&'static str> {
             Some("it answers for ninja builds only")
         }
         () if !is_plain => Some("it answers checks by times only"),
+        // Joined to another path it would name that one.
+        () if common.directory.as_os_str().is_empty() => Some("there is no such directory"),
         () if common.file.as_deref() == Some(Path::new("-")) => {
             Some("the manifest comes from standard input")
         }
