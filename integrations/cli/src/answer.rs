@@ -25,6 +25,7 @@ pub(crate) struct Answer<'a> {
 
 /// From what an answer was made by a process that watches files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
 pub(crate) enum Watched {
     /// Nothing had changed: it is remembered.
     Memory,

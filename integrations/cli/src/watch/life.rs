@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use upcheck_daemon::{Ended, NoAnswer, Place, Program, Server, Settings};
+use upcheck_daemon::{Ended, Place, Program, Server, Settings};
 
 /// The version that both sides have to have.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -85,9 +85,4 @@ fn begin(args: &StartArgs, program: &Program) -> Result<Server, String> {
     let settings = Settings { idle: args.idle, version: VERSION };
     let begun = Server::begin(place, settings, program.clone(), Box::new(rooms::Rooms::new()));
     begun.map_err(|error| format!("listening: {error}"))?.ok_or_else(|| "another one runs already".to_owned())
-}
-
-/// Whether the daemon runs, as far as asking it something tells.
-pub(super) fn is_missing(answer: &NoAnswer) -> bool {
-    *answer == NoAnswer::NotRunning
 }

@@ -70,6 +70,7 @@ pub(crate) enum WatchCommand {
 }
 
 #[derive(Debug, ClapArgs)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
 pub(crate) struct StartArgs {
     /// It ends when nobody has asked it anything for so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "3600", value_parser = seconds)]
@@ -81,6 +82,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// What came of asking the daemon first of all.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
 pub(crate) enum Quick {
     /// Everything is done.
     Answered(Status),

@@ -41,7 +41,7 @@ fn stale(common: &Common) -> Result<(u8, Vec<u8>), Trouble> {
             place.map_or(Err(NoAnswer::NotRunning), |place| ask(&place, &request, Patience::default()));
         match answer {
             Ok(Reply::Done { status, stdout, .. }) => Ok(Some((status, stdout))),
-            Err(why) if life::is_missing(&why) && !is_second => Ok(None),
+            Err(NoAnswer::NotRunning) if !is_second => Ok(None),
             Ok(_) => Err(Trouble("upcheck watch answers something else".into())),
             Err(why) => Err(Trouble(format!("asking upcheck watch: {why}"))),
         }
