@@ -3,6 +3,7 @@
 
 #[path = "../command/mod.rs"]
 mod command;
+mod documents;
 mod hung;
 mod life;
 mod noise;
