@@ -60,6 +60,10 @@ impl<D: Disk> Cancellable<'_, D> {
 }
 
 impl<D: Disk> Disk for Cancellable<'_, D> {
+    fn begin(&self) {
+        self.disk.begin();
+    }
+
     fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
         self.is_cancelled() || self.disk.visit(visit, stats, counts)
     }

@@ -18,8 +18,12 @@ pub enum Doubt {
     NoBackend,
     /// The file system may change without a word: it is shared, made of others, or unknown. Its type, as `statfs` says it.
     FileSystem(i64),
+    /// It is a layer of another file system, which may change it without a word.
+    Layer,
     /// Names are found in other spellings than they are told of.
     CaseFolding,
+    /// Names appear and disappear with the key that they are encrypted with.
+    Encrypted,
     /// The system lets nobody watch more.
     WatchLimit,
     /// The system would not let it be watched. Its error number.

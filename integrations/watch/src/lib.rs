@@ -91,11 +91,8 @@ impl Feed {
     /// A feed of what a backend is told.
     #[must_use]
     pub fn new(backend: impl Backend + 'static) -> Self {
-        let inner = Inner {
-            backend: Box::new(backend),
-            journal: Journal::new(),
-            places: RapidHashMap::default(),
-        };
+        let inner =
+            Inner { backend: Box::new(backend), journal: Journal::new(), places: RapidHashMap::default() };
         Self { instance: Instance::random(), inner: Mutex::new(inner) }
     }
 
@@ -194,7 +191,8 @@ impl Feed {
     pub fn counters(&self) -> Counters {
         let inner = self.lock();
         let counters = inner.backend.counters();
-        let places: usize = inner.places.keys().map(|path| path.len() + size_of::<(Box<[u8]>, Place)>()).sum();
+        let places: usize =
+            inner.places.keys().map(|path| path.len() + size_of::<(Box<[u8]>, Place)>()).sum();
         Counters { bytes: counters.bytes + inner.journal.bytes() + places, ..counters }
     }
 

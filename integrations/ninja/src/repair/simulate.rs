@@ -147,6 +147,10 @@ struct Planned<'a> {
 }
 
 impl Disk for Planned<'_> {
+    fn begin(&self) {
+        self.disk.begin();
+    }
+
     fn visit(&self, visit: Visit<'_>, stats: &mut [Stat], counts: &mut IoCounts) -> bool {
         self.disk.visit(visit, stats, counts)
     }

@@ -74,6 +74,9 @@ struct Directory {
     /// Not here while a question is about the directory.
     blocks: Vec<Block>,
     marks: Marks,
+    /// How often marks were taken. Two questions may be about the directory at once; what one of them took out before the
+    /// other one took marks away knows nothing of these, and must not come back.
+    epoch: u64,
 }
 
 /// What changed in a directory that nobody has asked for since.
@@ -88,6 +91,7 @@ enum Marks {
 /// What was taken out for one question.
 pub(super) struct Taken {
     pub(super) slot: Slot,
+    pub(super) epoch: u64,
     pub(super) blocks: Vec<Block>,
 }
 
@@ -309,6 +313,8 @@ impl Memory {
         let known = &mut slots[slot.0 as usize];
         let mut blocks = std::mem::take(&mut known.blocks);
         let marks = std::mem::take(&mut known.marks);
+        known.epoch += u64::from(!matches!(marks, Marks::None));
+        let epoch = known.epoch;
         drop(inside);
         match marks {
             Marks::None => {}
@@ -322,7 +328,7 @@ impl Memory {
                 }
             }
         }
-        Taken { slot, blocks }
+        Taken { slot, epoch, blocks }
     }
 
     /// From now on what is told of the place marks the directory.
@@ -335,9 +341,13 @@ impl Memory {
     }
 
     /// Puts back what is remembered of a directory; the last one is the newest.
-    pub(super) fn put(&self, slot: Slot, blocks: impl Iterator<Item = Block>) {
+    pub(super) fn put(&self, (slot, epoch): (Slot, u64), blocks: impl Iterator<Item = Block>) {
         let mut inside = self.lock();
-        let known = &mut inside.slots[slot.0 as usize].blocks;
+        let directory = &mut inside.slots[slot.0 as usize];
+        if directory.epoch != epoch {
+            return;
+        }
+        let known = &mut directory.blocks;
         for block in blocks {
             known.retain(|other| other.how != block.how || other.asked != block.asked);
             known.push(block);
@@ -352,16 +362,17 @@ impl Memory {
         self.wanted.fetch_add(wanted, Ordering::Relaxed);
     }
 
-    /// Whether names are marked as changed, or the directory itself is.
+    /// Whether names were marked as changed since a directory was taken, or the directory itself was.
     pub(super) fn is_marked<'a>(
         &self,
-        slot: Slot,
+        (slot, epoch): (Slot, u64),
         directory: bool,
         mut names: impl Iterator<Item = &'a [u8]>,
     ) -> bool {
         let inside = self.lock();
-        let marks = &inside.slots[slot.0 as usize].marks;
-        (!directory || matches!(marks, Marks::All)) && names.all(|name| marks.has(NameHash::of(name)))
+        let Directory { marks, epoch: now, .. } = &inside.slots[slot.0 as usize];
+        *now != epoch
+            || (!directory || matches!(marks, Marks::All)) && names.all(|name| marks.has(NameHash::of(name)))
     }
 
     /// What was remembered was wrong.

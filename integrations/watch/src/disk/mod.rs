@@ -16,6 +16,7 @@ pub use memory::{Asked, Memory, Options};
 
 use crate::{NameTrust, Place, Trust};
 use memory::{Block, Slot, State, Taken};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
@@ -49,12 +50,14 @@ impl<'a> WatchedDisk<'a> {
         slow: &mut dyn FnMut(Duration) -> usize,
     ) -> (bool, Option<Block>) {
         let path = self.memory.absolute(visit.directory());
+        let (place, _) = self.memory.feed().watch(&path);
+        // Before anything is looked at: what is told of the place from now on has to find its way here. What somebody else
+        // was told before that may have been the end of its watches.
+        self.memory.belongs(slot, place);
         let (place, trust) = self.memory.feed().watch(&path);
         if trust != Trust::Vouched {
             return (self.inner.visit_and_tell(visit, stats, counts, slow), None);
         }
-        // Before anything is looked at: what is told of the place from now on has to find its way here.
-        self.memory.belongs(slot, place);
         let trusts = self.memory.feed().watch_names(place, &path, visit.names());
         let is_there = self.inner.visit_and_tell(visit, stats, counts, slow);
         let judge = Judge::new(self, &path);
@@ -94,7 +97,7 @@ impl<'a> WatchedDisk<'a> {
     }
 
     /// Asks the disk beneath as well. The answer is the disk's; that of the memory is compared with it.
-    fn verify(&self, visit: Visit<'_>, slot: Slot, was_there: bool, stats: &mut [Stat]) -> bool {
+    fn verify(&self, visit: Visit<'_>, taken: (Slot, u64), was_there: bool, stats: &mut [Stat]) -> bool {
         let mut fresh = vec![Stat::Unknown; stats.len()];
         let is_there = self.inner.visit(visit, &mut fresh, &mut IoCounts::default());
         if was_there == is_there && fresh == stats {
@@ -104,7 +107,7 @@ impl<'a> WatchedDisk<'a> {
         self.begin();
         let differ = visit.names().zip(fresh.iter().zip(&*stats)).filter(|(_, (a, b))| a != b);
         let names = differ.map(|(name, _)| name);
-        if !self.memory.is_marked(slot, was_there != is_there, names) {
+        if !self.memory.is_marked(taken, was_there != is_there, names) {
             self.memory.found_wrong();
         }
         stats.copy_from_slice(&fresh);
@@ -135,7 +138,7 @@ impl Disk for WatchedDisk<'_> {
         if !is_ours || visit.how() == How::TooLong {
             return self.inner.visit_and_tell(visit, stats, counts, slow);
         }
-        let Taken { slot, mut blocks } = self.memory.take(visit.directory());
+        let Taken { slot, epoch, mut blocks } = self.memory.take(visit.directory());
         let found = blocks.iter().position(|block| block.is_for(visit));
         let block = found.map(|at| blocks.swap_remove(at)).filter(|block| !block.is_mostly_unknown());
         let (is_there, block) = match block {
@@ -154,8 +157,11 @@ impl Disk for WatchedDisk<'_> {
                 self.ask_all(visit, slot, stats, counts, slow)
             }
         };
-        self.memory.put(slot, blocks.into_iter().chain(block));
-        if self.memory.options().verify { self.verify(visit, slot, is_there, stats) } else { is_there }
+        self.memory.put((slot, epoch), blocks.into_iter().chain(block));
+        if self.memory.options().verify {
+            return self.verify(visit, (slot, epoch), is_there, stats);
+        }
+        is_there
     }
 
     fn read_stamped(&self, path: &[u8]) -> std::io::Result<(Vec<u8>, Meta)> {
@@ -245,7 +251,11 @@ impl Judge {
         // Not what a link leads to, as the disk says it, but what is there.
         let found = std::fs::symlink_metadata(os_path(&path));
         match (stat, found) {
-            (Stat::Missing, Err(_)) => State::Known,
+            (Stat::Missing, Err(error))
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                State::Known
+            }
             (Stat::Present(meta), Ok(found)) if found.is_file() => {
                 let (_, its) = look(&found);
                 if Some(its.device) != self.device {
@@ -258,7 +268,7 @@ impl Judge {
             }
             // It is another one already.
             (Stat::Missing, Ok(found)) if found.is_file() => State::Unknown,
-            (Stat::Present(_), Err(_)) => State::Unknown,
+            (Stat::Present(_) | Stat::Missing, Err(_)) => State::Unknown,
             // A link may lead to where nobody watches, a directory changes by what is in it, and the rest is not for files.
             _ => State::Doubtful,
         }

@@ -4,34 +4,47 @@
 //! is shared with other machines, served by a process, or made of others that can be changed on their own. What is not in
 //! the table is not vouched for.
 
+use super::mounts::upper_layers;
 use crate::backend::Doubt;
-use rapidhash::RapidHashMap;
+use rapidhash::{RapidHashMap, RapidHashSet};
 use rustix::fs::{Mode, OFlags, ioctl_getflags, open, statfs};
 use rustix::path::Arg;
 
 /// Names in the directory are found whatever the case of their letters is (`FS_CASEFOLD_FL`).
 const CASEFOLD: u32 = 0x4000_0000;
+/// Names in the directory are encrypted (`FS_ENCRYPT_FL`): whoever has the key makes them appear.
+const ENCRYPTED: u32 = 0x0000_0800;
 
 /// Whether a file system of this type (`f_type` of statfs) tells of all that changes.
 fn is_vouched_for(magic: i64) -> bool {
     // Some types are negative where the field has 32 bits.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a type has 32 bits")]
     match magic as u32 {
-        // ext2, ext3, ext4; XFS; Btrfs; tmpfs; F2FS; bcachefs; ramfs
-        0xef53 | 0x5846_5342 | 0x9123_683e | 0x0102_1994 | 0xf2f5_2010 | 0xca45_1a4e | 0x8584_58f6 => true,
+        // ext2, ext3, ext4; XFS; Btrfs; tmpfs; F2FS
+        0xef53 | 0x5846_5342 | 0x9123_683e | 0x0102_1994 | 0xf2f5_2010 => true,
         _ => false,
     }
 }
 
 /// What is known of devices, by their number.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct FileSystems {
     known: RapidHashMap<u64, Result<(), Doubt>>,
+    /// Device and inode of directories that are layers of other file systems.
+    layers: RapidHashSet<(u64, u64)>,
 }
 
 impl FileSystems {
-    /// Whether a directory on a device tells of all that changes in it.
-    pub(super) fn judge(&mut self, device: u64, directory: &[u8]) -> Result<(), Doubt> {
+    /// As they are mounted now.
+    pub(super) fn new() -> std::io::Result<Self> {
+        Ok(Self { known: RapidHashMap::default(), layers: upper_layers()? })
+    }
+
+    /// Whether a directory with a device and an inode tells of all that changes in it.
+    pub(super) fn judge(&mut self, device: u64, inode: u64, directory: &[u8]) -> Result<(), Doubt> {
+        if self.layers.contains(&(device, inode)) {
+            return Err(Doubt::Layer);
+        }
         let known = self.known.get(&device).copied();
         let known = match known {
             Some(known) => known,
@@ -42,7 +55,7 @@ impl FileSystems {
             }
         };
         known?;
-        folds(directory)
+        judge_names(directory)
     }
 }
 
@@ -53,13 +66,14 @@ fn look(directory: &[u8]) -> Result<(), Doubt> {
     if is_vouched_for(magic) { Ok(()) } else { Err(Doubt::FileSystem(magic)) }
 }
 
-/// Whether names are found in other spellings is a matter of each directory.
-fn folds(directory: impl Arg) -> Result<(), Doubt> {
+/// What names in a directory are found by is a matter of each directory.
+fn judge_names(directory: impl Arg) -> Result<(), Doubt> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = open(directory, flags, Mode::empty()).map_err(|error| Doubt::Refused(error.raw_os_error()))?;
-    // Where there are no such flags, there is no such one.
-    match ioctl_getflags(&file) {
-        Ok(flags) if flags.bits() & CASEFOLD != 0 => Err(Doubt::CaseFolding),
+    // Where there are no such flags, there are no such names.
+    match ioctl_getflags(&file).map(|flags| flags.bits()) {
+        Ok(flags) if flags & CASEFOLD != 0 => Err(Doubt::CaseFolding),
+        Ok(flags) if flags & ENCRYPTED != 0 => Err(Doubt::Encrypted),
         _ => Ok(()),
     }
 }

@@ -18,7 +18,7 @@ mod mounts;
 mod resolve;
 
 use crate::Why;
-use crate::backend::{Backend, Counters, Trust};
+use crate::backend::{Backend, Counters, Doubt, Trust};
 use crate::journal::{Journal, NameHash, Place};
 use file_systems::FileSystems;
 use held::Held;
@@ -68,6 +68,8 @@ pub struct Inotify {
     /// How many watches of files are of no more use, at most.
     clutter: usize,
     is_cluttered: bool,
+    /// The system did not let it begin anew: it vouches for nothing until it does.
+    is_broken: bool,
     counters: Counters,
 }
 
@@ -86,10 +88,11 @@ impl Inotify {
             places: RapidHashMap::default(),
             files: RapidHashMap::default(),
             more_names: RapidHashMap::default(),
-            file_systems: FileSystems::default(),
+            file_systems: FileSystems::new()?,
             held: Held::default(),
             clutter: 0,
             is_cluttered: false,
+            is_broken: false,
             counters: Counters::default(),
         })
     }
@@ -102,16 +105,16 @@ impl Inotify {
         self.places.clear();
         self.files.clear();
         self.more_names.clear();
-        self.file_systems = FileSystems::default();
         self.held = Held::default();
         (self.clutter, self.is_cluttered) = (0, false);
-        // Without a new one, the old one goes on, and what it tells is of nobody: nothing is known of its watches.
-        match new_instance() {
-            Ok((instance, queue_length)) => (self.instance, self.queue_length) = (instance, queue_length),
-            Err(error) => {
-                journal.note_everything(Why::Failed(error.raw_os_error().unwrap_or(0)));
-            }
-        }
+        self.is_broken = self.renew().is_err();
+    }
+
+    /// A new queue of the kernel's, and what is mounted now.
+    fn renew(&mut self) -> std::io::Result<()> {
+        (self.instance, self.queue_length) = new_instance()?;
+        self.file_systems = FileSystems::new()?;
+        Ok(())
     }
 
     /// Reads what there is. `Err`: why it tells nothing.
@@ -246,6 +249,9 @@ struct Told {
 
 impl Backend for Inotify {
     fn watch(&mut self, place: Place, path: &[u8]) -> Trust {
+        if self.is_broken {
+            return Trust::Doubted(Doubt::NoBackend);
+        }
         let trust = match self.places.get(&place) {
             Some(resolved) => resolved.trust,
             None => self.resolve(place, path),
@@ -292,7 +298,11 @@ impl Backend for Inotify {
         let told = self.read(journal);
         // Asked in any case, so that one change is told of once.
         let have_changed = self.mounts.have_changed().unwrap_or(true);
-        let told = if have_changed { Err(Why::Mounts) } else { told };
+        let told = match (have_changed, self.is_broken) {
+            (true, _) => Err(Why::Mounts),
+            (_, true) => Err(Why::NoBackend),
+            _ => told,
+        };
         if let Err(why) = told {
             self.reset(journal, why);
         }

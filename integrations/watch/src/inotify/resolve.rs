@@ -48,12 +48,7 @@ pub(super) struct Node {
 
 impl Node {
     fn new(trust: Result<(), Doubt>) -> Self {
-        Self {
-            places: Vec::new(),
-            through: RapidHashMap::default(),
-            beneath: RapidHashMap::default(),
-            trust,
-        }
+        Self { places: Vec::new(), through: RapidHashMap::default(), beneath: RapidHashMap::default(), trust }
     }
 
     /// The name stands for something else now. Which paths go through it.
@@ -224,7 +219,7 @@ impl Inotify {
         };
         if !self.nodes.contains_key(&watch) {
             let trust = match lstat(path) {
-                Ok(found) => self.file_systems.judge(found.st_dev, path),
+                Ok(found) => self.file_systems.judge(found.st_dev, found.st_ino, path),
                 Err(error) => return Err(changing(error)),
             };
             self.nodes.insert(watch, Node::new(trust));
