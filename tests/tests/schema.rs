@@ -379,8 +379,16 @@ fn the_schemas_reject_answers_that_are_damaged() {
 
 #[test]
 fn the_schemas_describe_every_key_and_allow_no_others() {
-    for name in ["report.json", "why.json", "doctor.json", "graph.json", "bench-fs.json", "remote-show.json"]
-    {
+    let names = [
+        "report.json",
+        "why.json",
+        "doctor.json",
+        "graph.json",
+        "bench-fs.json",
+        "remote-show.json",
+        "watch.json",
+    ];
+    for name in names {
         let text = fs::read_to_string(root().join("docs/schema").join(name)).expect("a schema");
         let mut n_keys = 0;
         walk(&parse(&text), &mut |object| {

@@ -19,6 +19,31 @@ pub(crate) struct Answer<'a> {
     pub(crate) rules: Rules<'a>,
     pub(crate) explain: bool,
     pub(crate) commands: bool,
+    /// What was not looked at because it is watched; `None` where nothing is.
+    pub(crate) watched: Option<Watched>,
+}
+
+/// From what an answer was made by a process that watches files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
+pub(crate) enum Watched {
+    /// Nothing had changed: it is remembered.
+    Memory,
+    /// Only what had changed was looked at.
+    Changes,
+    /// All was looked at.
+    Everything,
+}
+
+impl Watched {
+    /// As JSON has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Changes => "changes",
+            Self::Everything => "everything",
+        }
+    }
 }
 
 /// What was looked at.

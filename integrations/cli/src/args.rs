@@ -1,13 +1,16 @@
 //! What the user typed. No I/O, no decisions.
 
+use crate::captured::Captured;
 use crate::cmake::Cmake;
 use crate::exit::Status;
 use crate::remote::{KeyArgs, RemoteArgs, RemoteCommand, SnapshotCommand, TransferArgs};
 use crate::run::Trouble;
+use crate::watch::WatchCommand;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use upcheck::Policy;
 use upcheck_ninja::NinjaVersion;
 
@@ -21,6 +24,7 @@ const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
        upcheck restore [OPTIONS] [TARGET]...
        upcheck snapshot <push|pull> [OPTIONS] [TARGET]...
        upcheck remote <doctor|show> [OPTIONS] <...>
+       upcheck watch <start|status|stop|wait> [OPTIONS]
        upcheck doctor [OPTIONS] [DIR] [-- CMD...]
        upcheck bench-fs [OPTIONS] [DIR]";
 
@@ -104,6 +108,9 @@ pub(crate) struct Common {
     /// What the build directory says, where it is one of CMake's. Read once, before anything is answered.
     #[arg(skip)]
     pub(crate) cmake: Option<Cmake>,
+    /// Where what is printed goes, if not to this process's own streams.
+    #[arg(skip)]
+    pub(crate) captured: Option<Arc<Captured>>,
     /// Whether answers are to be printed where errors are: standard output is another command's.
     #[arg(skip)]
     pub(crate) on_stderr: bool,
@@ -345,6 +352,9 @@ pub(crate) enum Command {
     /// Measure how fast the file system of a directory can be asked, and what planning that gains
     #[command(after_help = BENCH_FS_EXIT_STATUS)]
     BenchFs(BenchFsArgs),
+    /// Keep a process that remembers builds and is told of changes, so that a check need not look at every file
+    #[command(subcommand)]
+    Watch(WatchCommand),
     /// Examine a cache on another machine, or what is in it
     #[command(subcommand)]
     Remote(RemoteCommand),
@@ -460,6 +470,12 @@ pub(crate) struct CheckArgs {
     /// Show the command of each stale target
     #[arg(long)]
     pub(crate) commands: bool,
+    /// For ninja: let `upcheck watch` answer, which is started if it does not run; say so if it does not answer
+    #[arg(long, conflicts_with = "no_watch")]
+    pub(crate) watch: bool,
+    /// Do not ask `upcheck watch`, even if it runs
+    #[arg(long)]
+    pub(crate) no_watch: bool,
     /// Show how the disk is asked, directory by directory, and what the other ways would cost, instead of the answer; with
     /// a platform, how that one would ask
     #[arg(long, value_enum, value_name = "PLATFORM", num_args = 0..=1, require_equals = true)]
@@ -487,6 +503,8 @@ impl CheckArgs {
             && !self.quiet
             && !self.exact
             && !self.commands
+            && !self.watch
+            && !self.no_watch
             && self.explain_plan.is_none()
     }
 }

@@ -289,6 +289,9 @@ fn summary(answer: &Answer<'_>) -> Value {
     if let Some(remote) = answer.remote() {
         put("remote", remote.summary());
     }
+    if let Some(watched) = answer.watched {
+        put("watched", watched.name().into());
+    }
     if answer.cmake.is_some() {
         let owner = |(owner, n_stale): (Owner<'_>, usize)| {
             let mut object = Map::new();

@@ -7,6 +7,8 @@ mod answer;
 mod args;
 mod bench_fs;
 mod build_tool;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
+mod captured;
 mod cmake;
 mod contents;
 mod doctor;
@@ -27,6 +29,7 @@ mod repair;
 mod run;
 mod text;
 mod verify_globs;
+mod watch;
 mod why;
 mod words;
 
@@ -35,6 +38,10 @@ use exit::{Exit, Status};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let unanswered = match watch::quick() {
+        watch::Quick::Answered(status) => return status.end(),
+        watch::Quick::Unanswered(why) => why,
+    };
     let mut args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
@@ -43,6 +50,7 @@ fn main() -> ExitCode {
             return usage(&error).end();
         }
     };
+    watch::say_unanswered(&args, unanswered.as_deref());
     match run::run(&mut args) {
         Ok(status) => status.end(),
         Err(trouble) => {

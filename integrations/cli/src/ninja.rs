@@ -95,6 +95,7 @@ pub(crate) fn answer<'a>(
         rules: Rules::Ninja(rules),
         explain: args.explain,
         commands: args.commands,
+        watched: None,
     }
 }
 
@@ -155,6 +156,7 @@ fn fresh(common: &Common, args: &CheckArgs, summary: Summary) -> Result<Exit, Tr
         }),
         explain: args.explain,
         commands: args.commands,
+        watched: None,
     };
     print_answer(common, &answer)?;
     Ok(Exit::Fresh)
@@ -179,7 +181,7 @@ fn looked(summary: &Summary) -> Looked {
 }
 
 /// Keeps what was found out for the next check. What became of the image, in a word.
-fn save(
+pub(crate) fn save(
     common: &Common,
     images: Option<&Images>,
     disk: &dyn Disk,

@@ -173,6 +173,7 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         report: checked.report,
         explain: args.explain,
         commands: args.commands,
+        watched: None,
     };
     print_answer(common, &answer)?;
     Ok(exit)
@@ -202,6 +203,7 @@ fn still_fresh(
         report: Report { n_targets: fresh.n_targets, ..Report::default() },
         explain: args.explain,
         commands: args.commands,
+        watched: None,
     };
     print_answer(common, &answer)?;
     Ok(Exit::Fresh)

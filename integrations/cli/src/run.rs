@@ -19,6 +19,7 @@ use crate::remote;
 use crate::repair;
 use crate::text;
 use crate::verify_globs;
+use crate::watch;
 use crate::why;
 use crate::words;
 use anstream::AutoStream;
@@ -94,7 +95,8 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
             | Command::Restore(_)
             | Command::Snapshot(_)
             | Command::Remote(_)
-            | Command::VerifyGlobs(_),
+            | Command::VerifyGlobs(_)
+            | Command::Watch(_),
         ) => &Vec::new(),
     };
     let refused = |common: &Common, why: &str| {
@@ -107,6 +109,9 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
     if let Some(Command::Remote(asked)) = &args.command {
         // It is about no build.
         return remote::examine(common, asked).map(Status::from);
+    }
+    if let Some(Command::Watch(asked)) = &args.command {
+        return watch::watch(common, asked).map(Status::from);
     }
     if common.named.write_query {
         return cmake::write_query(common).map(Status::from);
@@ -156,6 +161,7 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         Some(Command::BenchFs(args)) => bench_fs::bench_fs(common, args),
         Some(Command::VerifyGlobs(args)) => verify_globs::verify_globs(common, args),
         Some(Command::Remote(_)) => return Err(Trouble("it is about no build".into())),
+        Some(Command::Watch(_)) => return Err(Trouble("it is about no single build".into())),
         Some(Command::Run(args)) => {
             // Exit statuses from 125 on are its own; all others are those of the command that it runs.
             let run = if build_tool::is_meant(common) { build_tool::run } else { record::run };
@@ -194,11 +200,13 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
         Some(Command::Doctor(_)) => (doctor::SCHEMA, false),
         Some(Command::BenchFs(_)) => (bench_fs::SCHEMA, false),
         Some(Command::Remote(asked)) => asked.schema(),
+        Some(Command::Watch(_)) => (watch::SCHEMA, false),
     };
     if matches!(args.common.format, Format::Json | Format::Jsonl) && !quiet {
         // Fails where the trouble is standard output itself.
         // A file system is the same, whatever describes a build.
-        let is_about_a_build = !matches!(args.command, Some(Command::BenchFs(_) | Command::Remote(_)));
+        let is_about_a_build =
+            !matches!(args.command, Some(Command::BenchFs(_) | Command::Remote(_) | Command::Watch(_)));
         let from = is_about_a_build.then(|| args.common.origin());
         let _ = print(&args.common, |out| json::print_trouble(out, from, schema, &trouble.0));
     }
@@ -255,9 +263,14 @@ pub(crate) fn open(common: &Common) -> Result<impl Disk + use<>, Trouble> {
 /// Prints warnings on standard error.
 pub(crate) fn warn(common: &Common, warnings: &[String]) {
     let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Yellow.into()));
-    let mut stderr = stderr(common);
-    for warning in warnings {
-        let _ = writeln!(stderr, "{style}upcheck: warning:{style:#} {}", words::visible(warning, "\n\t"));
+    let print = |stream: &mut dyn Write| {
+        for warning in warnings {
+            let _ = writeln!(stream, "{style}upcheck: warning:{style:#} {}", words::visible(warning, "\n\t"));
+        }
+    };
+    match &common.captured {
+        Some(captured) => captured.add_to_stderr(print),
+        None => print(&mut stderr(common)),
     }
 }
 
@@ -278,6 +291,10 @@ pub(crate) fn print(
     common: &Common,
     answer: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Trouble> {
+    if let Some(captured) = &common.captured {
+        let added = captured.add_to_stdout(common.format == Format::Text, answer);
+        return added.map_err(|error| Trouble(format!("printing: {}", upcheck::os_message(&error))));
+    }
     let stream: Box<dyn Write> = match (common.on_stderr, common.format) {
         (true, _) => Box::new(stderr(common)),
         (_, Format::Text) => Box::new(AutoStream::new(io::stdout().lock(), choice(common.color))),

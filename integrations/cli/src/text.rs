@@ -1,6 +1,6 @@
 //! The answer to `check`, for people: the causes first, then the targets.
 
-use crate::answer::{Answer, Ninja, Rules};
+use crate::answer::{Answer, Ninja, Rules, Watched};
 use crate::words;
 use anstyle::{AnsiColor, Style};
 use std::collections::{HashMap, HashSet};
@@ -30,7 +30,7 @@ pub(crate) fn print(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> 
         if report.n_targets > 0 {
             write!(out, " for {}", plural(report.n_targets, "target"))?;
         }
-        writeln!(out)?;
+        writeln!(out, "{}", watched(answer))?;
         return touched(out, answer);
     }
     headline(out, answer)?;
@@ -59,7 +59,7 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
         write!(out, ", {PENDING}{} pending{PENDING:#}", count(n_pending))?;
         write!(out, " (to be made again only if what they need comes out changed)")?;
     }
-    writeln!(out)?;
+    writeln!(out, "{}", watched(answer))?;
     touched(out, answer)?;
     if let Some(remote) = answer.remote() {
         remote.print(out)?;
@@ -81,6 +81,14 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// That files are watched, where it spared looking at them.
+fn watched(answer: &Answer<'_>) -> &'static str {
+    match answer.watched {
+        Some(Watched::Memory | Watched::Changes) => " (watched)",
+        Some(Watched::Everything) | None => "",
+    }
 }
 
 /// How many files only look changed.

@@ -133,7 +133,7 @@ mod tests {
             let place = folder.path().to_str().expect("text");
             let words = ["upcheck", "-C", place].into_iter().chain(line.split(' '));
             let mut args = Args::try_parse_from(words).expect(line);
-            let trouble = run(&mut args).err().expect(line);
+            let Err(trouble) = run(&mut args) else { panic!("{line}") };
             assert!(trouble.0.contains("built without shared caches"), "{line}: {}", trouble.0);
         }
     }

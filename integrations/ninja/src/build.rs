@@ -10,7 +10,7 @@ use crate::version::NinjaVersion;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use upcheck::collect::{Disk, collect, confirm};
 use upcheck::{
-    Decision, FileId, Graph, History, Mode, Mtime, Plan, Reason, Report, Rule, Snapshot, Stat, Stop,
+    Decision, FileId, Graph, History, Mode, Mtime, Plan, Reason, Report, Rule, Settled, Snapshot, Stat, Stop,
     TargetId, os_message, path,
 };
 
@@ -286,7 +286,18 @@ impl Build {
     /// When targets depend on each other, or when a request names a source that is not to be had: it has no target
     /// that could be stale for it.
     pub fn decide<'a>(&'a self, snapshot: &'a Snapshot, requests: &[FileId]) -> Result<Decision<'a>, Error> {
-        let resumed = self.before(requests).filter(|_| !self.has_given).and_then(|(before, changed)| {
+        let before = self.before(requests).filter(|_| !self.has_given);
+        self.decide_after(snapshot, requests, before)
+    }
+
+    /// The same, where an earlier decision about these requests and the files with another status since are known.
+    pub(crate) fn decide_after<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        requests: &[FileId],
+        before: Option<(&Settled, &[FileId])>,
+    ) -> Result<Decision<'a>, Error> {
+        let resumed = before.and_then(|(before, changed)| {
             Decision::resume(&self.graph, &self.history, snapshot, before, changed)
         });
         let decision = match resumed {

@@ -229,6 +229,27 @@ impl Build {
         self.kept = Some(kept);
     }
 
+    /// The depfiles of what was described, with their stamps as they were read, and since when these prove something.
+    pub(crate) fn depfiles_read(&mut self) -> Vec<(FileId, Stamp, Mtime)> {
+        let Some(kept) = &self.kept else {
+            let files = &mut self.graph.files;
+            let read = self.depfiles.iter().map(|(_, path, stamp)| (files.intern(path), *stamp, self.began));
+            return read.collect();
+        };
+        let described = self.graph.targets().filter(|target| self.described[target.index()]);
+        let read = |target: TargetId| {
+            let depfile = kept.depfile(target)?;
+            let (stamp, is_in_image) = kept.depfile_stamp(target);
+            let moment = match is_in_image {
+                true => kept.image_began,
+                false if kept.read_now.contains(&target) => self.began,
+                false => kept.state_began,
+            };
+            Some((depfile, stamp, moment))
+        };
+        described.filter_map(read).collect()
+    }
+
     /// What is known of the last decision about these requests, if it is enough to go on from; and what changed since.
     pub(crate) fn before(&self, requests: &[FileId]) -> Option<(&Settled, &[FileId])> {
         let kept =

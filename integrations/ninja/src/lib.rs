@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod again;
 mod build;
 pub mod build_log;
 pub mod command_hash;
@@ -47,6 +48,7 @@ mod source;
 mod spelling;
 mod version;
 
+pub use again::{Again, Asked};
 pub use build::{Build, Options};
 pub use dry_run::{DryRun, dry_run};
 pub use error::{Error, SyntaxError};

@@ -1,0 +1,88 @@
+//! How the daemon begins and ends: it is this program, apart from whoever started it.
+
+use super::{StartArgs, quick, rooms};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use upcheck_daemon::{Ended, Place, Program, Server, Settings};
+
+/// The version that both sides have to have.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// What a daemon that listens says to whoever started it.
+const READY: &str = "ready";
+
+impl StartArgs {
+    /// What holds for one that a check starts.
+    pub(super) const USUAL: Self = Self { idle: Duration::from_secs(3600) };
+}
+
+/// Starts a daemon, and waits until it listens.
+pub(super) fn start(args: StartArgs) -> Result<(), String> {
+    let path = Place::usual().ok_or("there is no folder to find it in")?;
+    let shown = path.display().to_string();
+    let failed = |error: std::io::Error| format!("starting it in '{shown}': {}", upcheck::os_message(&error));
+    let place = Place::make(path).map_err(failed)?;
+    let log = place.log().map_err(failed)?;
+    let program = Program::of_this_process(VERSION).map_err(failed)?;
+    let start = |mut command: Command| {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log.try_clone()?).current_dir("/").spawn()
+    };
+    // Where there is no shell, it keeps what it inherits.
+    let mut child = start(apart(&program, &args))
+        .or_else(|_| start(command(Command::new(program.path()), &args)))
+        .map_err(failed)?;
+    let mut said = String::new();
+    if let Some(stdout) = child.stdout.take() {
+        // It ends the line or itself.
+        let _ = BufReader::new(stdout).read_line(&mut said);
+    }
+    match said.trim_end() {
+        READY => Ok(()),
+        "" => Err("it ended at once".into()),
+        trouble => Err(trouble.to_owned()),
+    }
+}
+
+/// The daemon without the files that whoever starts it has from a script: a lock among them would be held for as long as it
+/// runs. These are the numbers that a script can use.
+fn apart(program: &Program, args: &StartArgs) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "exec \"$0\" \"$@\" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"]).arg(program.path());
+    command(shell, args)
+}
+
+fn command(mut command: Command, args: &StartArgs) -> Command {
+    command.args(["watch", "serve", "--idle"]).arg(args.idle.as_secs().to_string());
+    // It asks no cache, whoever started it.
+    command.env_remove("UPCHECK_REMOTE");
+    command
+}
+
+/// Is the daemon, until there is a reason to end.
+pub(super) fn serve(args: &StartArgs) -> Result<(), String> {
+    // So that it does not end with a terminal. It may lead a group already.
+    let _ = rustix::process::setsid();
+    let program = Program::of_this_process(VERSION).map_err(|error| error.to_string())?;
+    let begun = begin(args, &program);
+    let said = begun.as_ref().map_or_else(String::as_str, |_| READY);
+    // Nobody need be listening: it may have been started by itself.
+    let _ = writeln!(std::io::stdout(), "{said}");
+    let ended = begun?.run();
+    let _ = writeln!(std::io::stderr(), "ended: {ended:?}");
+    if ended == Ended::Outdated {
+        let nowhere = || File::options().write(true).open("/dev/null");
+        let stdout = nowhere().map_err(|error| error.to_string())?;
+        let error = command(Command::new(program.path()), args).stdout(stdout).exec();
+        return Err(format!("beginning anew: {error}"));
+    }
+    Ok(())
+}
+
+fn begin(args: &StartArgs, program: &Program) -> Result<Server, String> {
+    let place = quick::place()?.ok_or("its folder is gone")?;
+    let settings = Settings { idle: args.idle, version: VERSION };
+    let begun = Server::begin(place, settings, program.clone(), Box::new(rooms::Rooms::new()));
+    begun.map_err(|error| format!("listening: {error}"))?.ok_or_else(|| "another one runs already".to_owned())
+}

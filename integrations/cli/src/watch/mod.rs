@@ -1,0 +1,115 @@
+//! `upcheck watch`: a process that remembers builds, and the way of a check to it.
+//!
+//! ```text
+//!   check        quick: asks the daemon before anything else is done            -> its answer
+//!                there is none, it says no, or it does not move                 -> everything as without it
+//!   watch serve  requests -> question -> room of that build directory -> answer
+//! ```
+//!
+//! What comes from the daemon is what this very program would print: the same code makes it, from the same files. All that it
+//! says no to, trouble included, a check finds out itself.
+
+#[cfg(target_os = "linux")]
+mod control;
+#[cfg(target_os = "linux")]
+mod drain;
+#[cfg(target_os = "linux")]
+mod life;
+#[cfg(not(target_os = "linux"))]
+mod nowhere;
+#[cfg(target_os = "linux")]
+mod question;
+#[cfg(target_os = "linux")]
+mod quick;
+#[cfg(target_os = "linux")]
+mod room;
+#[cfg(target_os = "linux")]
+mod rooms;
+#[cfg(target_os = "linux")]
+mod wait;
+
+#[cfg(target_os = "linux")]
+use control::watch as run;
+#[cfg(not(target_os = "linux"))]
+use nowhere::{quick as ask, run};
+#[cfg(target_os = "linux")]
+use quick::quick as ask;
+
+use crate::args::{Args, Command, Common};
+use crate::exit::{Exit, Status};
+use crate::run::{Trouble, warn};
+use clap::{Args as ClapArgs, Subcommand};
+use std::time::Duration;
+
+/// The name and version of the format of the status. The number changes when a reader of the old one would go wrong.
+pub(crate) const SCHEMA: &str = "upcheck.watch/1";
+
+const EXIT_STATUS: &str = "Exit status: 0 it runs, 1 it does not, 2 trouble.";
+const WAIT_EXIT_STATUS: &str = "Exit status: that of `upcheck check` when its answer has changed; 2 trouble.";
+const START_EXIT_STATUS: &str = "Exit status: 0 it runs, 2 trouble.";
+const STOP_EXIT_STATUS: &str = "Exit status: 0 it does not run any more, 2 trouble.";
+
+/// What is done about the daemon.
+#[derive(Debug, Subcommand)]
+pub(crate) enum WatchCommand {
+    /// Start it, if it does not run
+    #[command(after_help = START_EXIT_STATUS)]
+    Start(StartArgs),
+    /// Say what it watches, and what it was asked
+    #[command(after_help = EXIT_STATUS)]
+    Status,
+    /// End it, if it runs
+    #[command(after_help = STOP_EXIT_STATUS)]
+    Stop,
+    /// Wait until the answer of `upcheck check` is another one, and print it
+    #[command(after_help = WAIT_EXIT_STATUS)]
+    Wait,
+    /// Be the daemon
+    #[command(hide = true)]
+    Serve(StartArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
+pub(crate) struct StartArgs {
+    /// It ends when nobody has asked it anything for so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "3600", value_parser = seconds)]
+    pub(crate) idle: Duration,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse().map(Duration::from_secs).map_err(|_| "it is a number of seconds".into())
+}
+
+/// What came of asking the daemon first of all.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
+pub(crate) enum Quick {
+    /// Everything is done.
+    Answered(Status),
+    /// Nothing is. If somebody wants to know why, this is it.
+    Unanswered(Option<String>),
+}
+
+/// Asks the daemon, if this is a question for it and it runs, or is to be started. Nothing is parsed before, since an answer
+/// may be there sooner than that.
+pub(crate) fn quick() -> Quick {
+    ask()
+}
+
+/// Says why the daemon did not answer, to who told it to.
+pub(crate) fn say_unanswered(args: &Args, why: Option<&str>) {
+    let check = match &args.command {
+        None => &args.check,
+        Some(Command::Check(check)) => check,
+        Some(_) => return,
+    };
+    if check.watch && !check.quiet {
+        let why = why.unwrap_or("it answers checks of ninja builds by times, and nothing else");
+        warn(&args.common, &[format!("upcheck watch did not answer: {why}")]);
+    }
+}
+
+/// Answers `watch`.
+pub(crate) fn watch(common: &Common, command: &WatchCommand) -> Result<Exit, Trouble> {
+    run(common, command)
+}

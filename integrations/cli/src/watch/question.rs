@@ -1,0 +1,91 @@
+//! Which questions the daemon answers: checks of ninja builds by ninja's rules, and what tells two of them apart.
+
+use crate::args::{Args, CheckArgs, Command, Common, From};
+use crate::captured::Captured;
+use clap::Parser;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use upcheck_daemon::Request;
+use upcheck_ninja::NinjaVersion;
+
+/// A check, as it was asked for.
+pub(super) struct Asked {
+    /// With the build directory's own path, and nothing printed.
+    pub(super) common: Common,
+    pub(super) check: CheckArgs,
+    pub(super) captured: Arc<Captured>,
+}
+
+/// What a question is about. All else is about how its answer is printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Question {
+    manifest: PathBuf,
+    version: Option<NinjaVersion>,
+    targets: Vec<OsString>,
+}
+
+impl Asked {
+    /// What a request asks; or why it is not for the daemon.
+    pub(super) fn read(request: &Request) -> Result<Self, &'static str> {
+        let name = OsString::from("upcheck");
+        let arguments = request.arguments.iter().cloned().map(OsString::from_vec);
+        let args = Args::try_parse_from(std::iter::once(name).chain(arguments));
+        let Args { mut common, check, command } = args.map_err(|_| "the arguments are wrong")?;
+        let check = match command {
+            None => check,
+            Some(Command::Check(its)) if check.is_empty() => its,
+            Some(_) => return Err("it answers checks only"),
+        };
+        if let Some(why) = objection(&common, &check) {
+            return Err(why);
+        }
+        let directory = Path::new(OsStr::from_bytes(&request.directory)).join(&common.directory);
+        let directory = upcheck::os_path::canonicalize(&directory);
+        common.directory = directory.map_err(|_| "there is no such directory")?;
+        let [stdout, stderr] = request.colors;
+        let color = |may| match common.color {
+            clap::ColorChoice::Auto => may,
+            clap::ColorChoice::Always => true,
+            clap::ColorChoice::Never => false,
+        };
+        let captured = Arc::new(Captured::new([color(stdout), color(stderr)]));
+        common.captured = Some(Arc::clone(&captured));
+        Ok(Self { common, check, captured })
+    }
+
+    /// What it is about.
+    pub(super) fn question(&self) -> Question {
+        Question {
+            manifest: self.common.manifest(),
+            version: self.common.ninja_version,
+            targets: self.check.targets.clone(),
+        }
+    }
+}
+
+fn objection(common: &Common, check: &CheckArgs) -> Option<&'static str> {
+    let is_ninja = matches!(common.from, None | Some(From::Ninja)) && common.origin() == "ninja";
+    let is_plain = !check.exact && !check.content && check.explain_plan.is_none() && check.command.is_empty();
+    #[cfg(feature = "remote")]
+    let is_plain = is_plain && check.remote.remote.is_none();
+    // Empty: none.
+    let folder = common.image_dir.as_deref().unwrap_or(Path::new(""));
+    match () {
+        () if !is_ninja || common.policy.is_some() || common.contradiction(&check.command).is_some() => {
+            Some("it answers for ninja builds only")
+        }
+        () if !is_plain => Some("it answers checks by times only"),
+        // Joined to another path it would name that one.
+        () if common.directory.as_os_str().is_empty() => Some("there is no such directory"),
+        () if common.file.as_deref() == Some(Path::new("-")) => {
+            Some("the manifest comes from standard input")
+        }
+        () if common.no_image || common.confirm_all => Some("everything is to be looked at"),
+        () if folder.is_relative() && !folder.as_os_str().is_empty() => {
+            Some("the folder of images is relative")
+        }
+        () => None,
+    }
+}

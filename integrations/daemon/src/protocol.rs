@@ -1,0 +1,387 @@
+//! What travels between a client and the daemon. No I/O but reading and writing a stream of bytes.
+//!
+//! ```text
+//!   message:  "upck"     4 bytes
+//!             length of the header in bytes, 32 bits     numbers are little-endian
+//!             length of all bodies together, 64 bits
+//!             header     one object of JSON; its key "bodies" has the length of each body
+//!             bodies     one behind the other
+//! ```
+//!
+//! A request is one message. An answer is one, too, and before it any number of messages that say `busy`. Then both are
+//! done. What does not keep to this ends the connection, and nothing else: nobody allocates what a length claims before
+//! the bytes are there.
+
+use serde_json::{Map, Value, json};
+use std::io::{self, ErrorKind, Read, Write};
+
+/// The version of the protocol. Who speaks another one gets no answer.
+pub const VERSION: u64 = 1;
+/// What each message begins with.
+const MAGIC: [u8; 4] = *b"upck";
+/// The length of what stands before the header, in bytes.
+const HEAD: usize = 16;
+/// The most that a header may have, in bytes.
+const MOST_HEADER: u32 = 64 << 10;
+/// The most that a request may have beside its header, in bytes.
+pub const MOST_REQUEST: u64 = 1 << 20;
+/// The most that an answer may have beside its header, in bytes.
+pub const MOST_ANSWER: u64 = 256 << 20;
+/// The most bodies that a message may have.
+const MOST_BODIES: usize = 4;
+
+/// A message as it travels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// An object; its key `bodies` is added when it is written.
+    pub header: Map<String, Value>,
+    /// Bytes that need not be text.
+    pub bodies: Vec<Vec<u8>>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// The answer to a check.
+    Check,
+    /// What the daemon does and has done.
+    Status,
+    /// That it ends.
+    Stop,
+}
+
+impl Ask {
+    const ALL: [(Self, &str); 3] = [(Self::Check, "check"), (Self::Status, "status"), (Self::Stop, "stop")];
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(ask, _)| *ask == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// A question, and all that its answer may depend on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What is asked for.
+    pub ask: Ask,
+    /// Which program asks: see [`crate::Program`].
+    pub program: String,
+    /// What the process that asks sees of the world: see [`crate::Surroundings`].
+    pub surroundings: Map<String, Value>,
+    /// Whether what goes to standard output and standard error may be coloured.
+    pub colors: [bool; 2],
+    /// The directory that the client is in, absolute.
+    pub directory: Vec<u8>,
+    /// The arguments of the command, without its name.
+    pub arguments: Vec<Vec<u8>>,
+}
+
+/// What comes back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Nothing yet, but somebody is at it.
+    Busy,
+    /// What the command would print, and how it would end.
+    Done {
+        /// The exit status.
+        status: u8,
+        /// For standard output.
+        stdout: Vec<u8>,
+        /// For standard error.
+        stderr: Vec<u8>,
+    },
+    /// Not from this daemon: the client finds it out himself.
+    Declined {
+        /// Why, for people.
+        reason: String,
+    },
+    /// What the daemon does and has done.
+    Status(Map<String, Value>),
+    /// The daemon ends; it has when the connection does.
+    Stopping,
+}
+
+impl Message {
+    /// Reads one, whose bodies have at most so many bytes together.
+    ///
+    /// # Errors
+    /// When the stream ends early, and when what comes is no message.
+    pub fn read(stream: &mut dyn Read, most: u64) -> io::Result<Self> {
+        let mut head = [0; HEAD];
+        stream.read_exact(&mut head)?;
+        let (magic, lengths) = head.split_at(4);
+        let (header, bodies) = lengths.split_at(4);
+        let header = u32::from_le_bytes(header.try_into().unwrap_or_default());
+        let n_bytes = u64::from_le_bytes(bodies.try_into().unwrap_or_default());
+        if magic != MAGIC || header > MOST_HEADER || n_bytes > most {
+            return Err(wrong("it is no message of the daemon's, or too long"));
+        }
+        let header = exactly(stream, header.into())?;
+        let Ok(Value::Object(mut header)) = serde_json::from_slice(&header) else {
+            return Err(wrong("the header is no object"));
+        };
+        let lengths = lengths_of(header.remove("bodies").as_ref()).ok_or_else(|| wrong("lengths"))?;
+        if lengths.iter().try_fold(0_u64, |sum, length| sum.checked_add(*length)) != Some(n_bytes) {
+            return Err(wrong("the lengths of the bodies do not add up"));
+        }
+        let bodies = lengths.iter().map(|&length| exactly(stream, length)).collect::<io::Result<_>>()?;
+        Ok(Self { header, bodies })
+    }
+
+    /// Writes it, in one piece.
+    ///
+    /// # Errors
+    /// When it is too long to be read, or the stream says so.
+    pub fn write(&self, stream: &mut dyn Write) -> io::Result<()> {
+        let mut header = self.header.clone();
+        let lengths: Vec<_> = self.bodies.iter().map(Vec::len).collect();
+        let n_bytes = lengths.iter().map(|&length| length as u64).sum::<u64>();
+        header.insert("bodies".into(), json!(lengths));
+        let header = Value::Object(header).to_string().into_bytes();
+        let length = u32::try_from(header.len()).ok().filter(|&length| length <= MOST_HEADER);
+        let length = length.filter(|_| n_bytes <= MOST_ANSWER).ok_or_else(|| wrong("it is too long"))?;
+        let mut bytes =
+            Vec::with_capacity(HEAD + header.len() + self.bodies.iter().map(Vec::len).sum::<usize>());
+        bytes.extend(MAGIC);
+        bytes.extend(length.to_le_bytes());
+        bytes.extend(n_bytes.to_le_bytes());
+        bytes.extend(header);
+        self.bodies.iter().for_each(|body| bytes.extend(body));
+        stream.write_all(&bytes)
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        self.header.get(key)?.as_str()
+    }
+
+    /// Whether it is of this version of the protocol.
+    fn is_known(&self) -> bool {
+        self.header.get("protocol").and_then(Value::as_u64) == Some(VERSION)
+    }
+}
+
+impl Request {
+    /// As it travels.
+    #[must_use]
+    pub fn to_message(&self) -> Message {
+        let Value::Object(header) = json!({
+            "protocol": VERSION,
+            "ask": self.ask.name(),
+            "program": self.program,
+            "surroundings": self.surroundings,
+            "colors": self.colors,
+        }) else {
+            unreachable!("it is an object")
+        };
+        let mut arguments = Vec::new();
+        for argument in &self.arguments {
+            arguments.extend(argument);
+            arguments.push(0);
+        }
+        Message { header, bodies: vec![self.directory.clone(), arguments] }
+    }
+
+    /// What a message asks for; `None` where it asks for nothing that is known.
+    #[must_use]
+    pub fn from_message(message: &Message) -> Option<Self> {
+        let name = message.text("ask").filter(|_| message.is_known())?;
+        let (ask, _) = *Ask::ALL.iter().find(|(_, known)| *known == name)?;
+        let [directory, arguments] = message.bodies.as_slice() else { return None };
+        if directory.first() != Some(&b'/') || directory.contains(&0) {
+            return None;
+        }
+        let colors = message.header.get("colors")?.as_array()?;
+        let [stdout, stderr] = colors.as_slice() else { return None };
+        // Each has a NUL behind it.
+        let arguments = match arguments.split_last() {
+            None => Vec::new(),
+            Some((0, all)) => all.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect(),
+            Some(_) => return None,
+        };
+        Some(Self {
+            ask,
+            program: message.text("program")?.to_owned(),
+            surroundings: message.header.get("surroundings")?.as_object()?.clone(),
+            colors: [stdout.as_bool()?, stderr.as_bool()?],
+            directory: directory.clone(),
+            arguments,
+        })
+    }
+}
+
+impl Reply {
+    /// As it travels.
+    #[must_use]
+    pub fn to_message(&self) -> Message {
+        let (mut header, bodies) = match self {
+            Self::Busy => (json!({ "reply": "busy" }), Vec::new()),
+            Self::Done { status, stdout, stderr } => {
+                (json!({ "reply": "done", "status": status }), vec![stdout.clone(), stderr.clone()])
+            }
+            Self::Declined { reason } => (json!({ "reply": "declined", "reason": reason }), Vec::new()),
+            Self::Status(status) => (json!({ "reply": "status", "daemon": status }), Vec::new()),
+            Self::Stopping => (json!({ "reply": "stopping" }), Vec::new()),
+        };
+        header["protocol"] = VERSION.into();
+        let Value::Object(header) = header else { unreachable!("it is an object") };
+        Message { header, bodies }
+    }
+
+    /// What a message replies; `None` where it is nothing that is known.
+    #[must_use]
+    pub fn from_message(message: Message) -> Option<Self> {
+        let name = message.text("reply").filter(|_| message.is_known())?;
+        Some(match name {
+            "busy" => Self::Busy,
+            "stopping" => Self::Stopping,
+            "declined" => Self::Declined { reason: message.text("reason")?.to_owned() },
+            "status" => Self::Status(message.header.get("daemon")?.as_object()?.clone()),
+            "done" => {
+                let status = u8::try_from(message.header.get("status")?.as_u64()?).ok()?;
+                let Ok([stdout, stderr]) = <[_; 2]>::try_from(message.bodies) else { return None };
+                Self::Done { status, stdout, stderr }
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn lengths_of(value: Option<&Value>) -> Option<Vec<u64>> {
+    let list = value?.as_array().filter(|list| list.len() <= MOST_BODIES)?;
+    list.iter().map(Value::as_u64).collect()
+}
+
+/// So many bytes; memory is taken as they come.
+fn exactly(stream: &mut dyn Read, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    stream.take(length).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == length { Ok(bytes) } else { Err(ErrorKind::UnexpectedEof.into()) }
+}
+
+fn wrong(what: &'static str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn request() -> Request {
+        let Value::Object(surroundings) = json!({ "TZ": "UTC" }) else { panic!("an object") };
+        Request {
+            ask: Ask::Check,
+            program: "0.1.0 1:2:3".into(),
+            surroundings,
+            colors: [true, false],
+            directory: b"/a b/\xff".to_vec(),
+            arguments: vec![b"check".to_vec(), Vec::new(), b"\xfe\n".to_vec()],
+        }
+    }
+
+    fn written(message: &Message) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        message.write(&mut bytes).expect("memory");
+        bytes
+    }
+
+    fn read(mut bytes: &[u8]) -> io::Result<Message> {
+        Message::read(&mut bytes, MOST_REQUEST)
+    }
+
+    #[test]
+    fn a_request_comes_out_as_it_was_put_in() {
+        for arguments in [Vec::new(), vec![Vec::new()], request().arguments] {
+            let request = Request { arguments, ..request() };
+            let message = read(&written(&request.to_message())).expect("a message");
+            assert_eq!(Request::from_message(&message), Some(request));
+        }
+    }
+
+    #[test]
+    fn a_reply_comes_out_as_it_was_put_in() {
+        let Value::Object(status) = json!({ "pid": 7 }) else { panic!("an object") };
+        let done = Reply::Done { status: 1, stdout: b"a\0\xff".to_vec(), stderr: Vec::new() };
+        let declined = Reply::Declined { reason: "\"so\"".into() };
+        for reply in [Reply::Busy, done, declined, Reply::Status(status), Reply::Stopping] {
+            let message = read(&written(&reply.to_message())).expect("a message");
+            assert_eq!(Reply::from_message(message), Some(reply));
+        }
+    }
+
+    #[test]
+    fn what_is_cut_short_is_no_message() {
+        let bytes = written(&request().to_message());
+        for length in 0..bytes.len() {
+            assert!(read(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+        }
+    }
+
+    #[test]
+    fn what_claims_to_be_long_is_refused_before_it_is_there() {
+        for (header, bodies) in [(u32::MAX, 0), (MOST_HEADER + 1, 0), (2, u64::MAX), (2, MOST_REQUEST + 1)] {
+            let bytes = [&MAGIC[..], &header.to_le_bytes(), &bodies.to_le_bytes(), b"{}"].concat();
+            let error = read(&bytes).expect_err("it is too long");
+            assert_eq!(error.kind(), ErrorKind::InvalidData, "{header} {bodies}");
+        }
+        // Within the limits, and not there.
+        let bytes = [&MAGIC[..], &2_u32.to_le_bytes(), &MOST_REQUEST.to_le_bytes(), b"{}"].concat();
+        assert!(read(&bytes).is_err());
+        let mut bytes = written(&Message { header: Map::new(), bodies: vec![vec![7; 9]] });
+        let at = bytes.len() - 9;
+        bytes.truncate(at);
+        assert_eq!(read(&bytes).expect_err("nothing follows").kind(), ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn lengths_that_do_not_add_up_are_refused() {
+        let with = |bodies: &str, n_bytes: u64| {
+            let header = format!("{{\"bodies\":{bodies}}}");
+            let length = u32::try_from(header.len()).expect("short");
+            let bytes =
+                [&MAGIC[..], &length.to_le_bytes(), &n_bytes.to_le_bytes(), header.as_bytes(), b"abcd"];
+            read(&bytes.concat())
+        };
+        assert!(with("[1,3]", 4).is_ok());
+        for bodies in
+            ["[1,2]", "[5]", "[18446744073709551615,5]", "[-1,5]", "[0,0,0,0,4]", "{}", "4", "[4.0]"]
+        {
+            assert!(with(bodies, 4).is_err(), "{bodies}");
+        }
+    }
+
+    #[test]
+    fn a_request_of_another_version_or_without_a_place_is_none() {
+        let other = |change: &dyn Fn(&mut Message)| {
+            let mut message = request().to_message();
+            change(&mut message);
+            Request::from_message(&message)
+        };
+        assert!(other(&|_| {}).is_some());
+        assert_eq!(other(&|message| message.header["protocol"] = 2.into()), None);
+        assert_eq!(other(&|message| message.header["ask"] = "else".into()), None);
+        assert_eq!(other(&|message| message.header["colors"] = json!([true])), None);
+        assert_eq!(other(&|message| message.bodies[0] = b"relative".to_vec()), None);
+        assert_eq!(other(&|message| message.bodies[0] = b"/a\0b".to_vec()), None);
+        assert_eq!(other(&|message| message.bodies[1] = b"no end".to_vec()), None);
+        assert_eq!(other(&|message| drop(message.bodies.pop())), None);
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = read(&bytes);
+            let _ = read(&[&MAGIC[..], &bytes].concat());
+        }
+
+        #[test]
+        fn damage_is_an_error_or_another_message(at in 0_usize..400, bits in 1_u8..=255) {
+            let mut bytes = written(&request().to_message());
+            let at = at % bytes.len();
+            bytes[at] ^= bits;
+            if let Ok(message) = read(&bytes) {
+                let _ = Request::from_message(&message);
+                let _ = Reply::from_message(message);
+            }
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! The daemon's life: it listens, lets in whom it knows, and ends when nobody needs it any more.
+//!
+//! One thread listens; each connection has a thread that reads the question, and one that finds the answer. Meanwhile the
+//! first says that it is busy, so that a client can tell work from a process that does not move.
+
+use crate::deadline::Until;
+use crate::place::{Lock, Place, peer};
+use crate::program::Program;
+use crate::protocol::{Ask, MOST_ANSWER, MOST_REQUEST, Message, Reply, Request};
+use crate::surroundings::Surroundings;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Whoever finds the answers.
+pub trait Answerer: Send + Sync + 'static {
+    /// The answer to a check, or why not. Called by several threads at once.
+    fn answer(&self, request: &Request) -> Reply;
+
+    /// What there is to say of itself, as keys of the status.
+    fn status(&self) -> Map<String, Value>;
+}
+
+/// How a daemon is to live.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// For how long nobody may have asked anything before it ends.
+    pub idle: Duration,
+    /// The version of the program.
+    pub version: &'static str,
+}
+
+/// Why a daemon ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Nobody asked for a long time.
+    Idle,
+    /// Somebody said so.
+    Stopped,
+    /// Another file is at the place of its program, or the world has changed around it: one that begins anew is right.
+    Outdated,
+    /// It can no longer be found where it listens.
+    Lost,
+}
+
+/// What was asked so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Checks that were asked for.
+    pub questions: u64,
+    /// How many of them were declined, by reason.
+    pub declined: BTreeMap<String, u64>,
+    /// Connections of other users.
+    pub strangers: u64,
+    /// Connections that did not keep to the protocol.
+    pub malformed: u64,
+    /// Connections for which there was no room.
+    pub too_many: u64,
+}
+
+/// A daemon that listens.
+pub struct Server {
+    place: Place,
+    _lock: Lock,
+    listener: UnixListener,
+    /// A byte comes out here when there is a reason to end.
+    woken: UnixStream,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    settings: Settings,
+    program: Program,
+    surroundings: Surroundings,
+    answerer: Box<dyn Answerer>,
+    began: Instant,
+    wake: UnixStream,
+    state: Mutex<State>,
+}
+
+struct State {
+    n_active: usize,
+    last_question: Instant,
+    ended: Option<Ended>,
+    counts: Counts,
+}
+
+/// So many connections are served at once.
+const MOST_ACTIVE: usize = 32;
+/// So many reasons are told apart.
+const MOST_REASONS: usize = 32;
+/// How long a question may take to come.
+const QUESTION_TIME: Duration = Duration::from_secs(2);
+/// How long an answer may take to be taken.
+const ANSWER_TIME: Duration = Duration::from_secs(60);
+/// How often a client hears that somebody is at it.
+const BUSY: Duration = Duration::from_millis(40);
+/// How long those are waited for who were let in when it ends.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+/// How often the daemon looks after itself.
+const LOOK: Duration = Duration::from_secs(10);
+/// A log that has grown beyond this is begun anew; bytes.
+const MOST_LOG: u64 = 256 << 10;
+
+impl Server {
+    /// Begins to listen; `None` where another daemon does.
+    ///
+    /// # Errors
+    /// Whatever the operating system says.
+    pub fn begin(
+        place: Place,
+        settings: Settings,
+        program: Program,
+        answerer: Box<dyn Answerer>,
+    ) -> io::Result<Option<Self>> {
+        let surroundings = Surroundings::of_this_process()
+            .ok_or_else(|| io::Error::other("/proc does not say where this is"))?;
+        let Some(lock) = place.lock()? else { return Ok(None) };
+        let listener = place.listen(&lock)?;
+        let (wake, woken) = UnixStream::pair()?;
+        wake.set_nonblocking(true)?;
+        let now = Instant::now();
+        let state = State { n_active: 0, last_question: now, ended: None, counts: Counts::default() };
+        let state = Mutex::new(state);
+        let shared = Shared { settings, program, surroundings, answerer, began: now, wake, state };
+        Ok(Some(Self { place, _lock: lock, listener, woken, shared: Arc::new(shared) }))
+    }
+
+    /// Answers until there is a reason to end. The lock is free, and the socket gone, when it returns. What is under way is
+    /// waited for, but not for long.
+    #[must_use]
+    pub fn run(self) -> Ended {
+        let socket = self.place.socket_id();
+        let ended = loop {
+            self.wait();
+            while let Ok((stream, _)) = self.listener.accept() {
+                self.let_in(stream);
+            }
+            if let Some(ended) = self.reason_to_end() {
+                break ended;
+            }
+            if socket.is_none() || self.place.socket_id() != socket {
+                break Ended::Lost;
+            }
+            self.keep_log_short();
+        };
+        // The socket of another daemon stays.
+        if ended != Ended::Lost {
+            self.place.remove_socket();
+        }
+        self.let_out();
+        ended
+    }
+
+    /// Lets those who were let in have their answers, if these are on their way.
+    fn let_out(&self) {
+        let until = Instant::now() + LAST_ANSWERS;
+        while self.shared.state().n_active > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn wait(&self) {
+        let idle_for = self.shared.state().last_question.elapsed();
+        let time = self.shared.settings.idle.saturating_sub(idle_for).clamp(Duration::from_millis(10), LOOK);
+        let time = Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: time.subsec_nanos().into() };
+        let events = PollFlags::IN;
+        let mut watched = [PollFd::new(&self.listener, events), PollFd::new(&self.woken, events)];
+        // An interrupted wait is a short one.
+        let _ = poll(&mut watched, Some(&time));
+    }
+
+    fn let_in(&self, stream: UnixStream) {
+        let is_known = peer(&stream).is_ok_and(|user| user == rustix::process::geteuid().as_raw());
+        let mut state = self.shared.state();
+        if !is_known {
+            state.counts.strangers += 1;
+            return;
+        }
+        if state.n_active >= MOST_ACTIVE {
+            state.counts.too_many += 1;
+            return;
+        }
+        state.n_active += 1;
+        drop(state);
+        let shared = Arc::clone(&self.shared);
+        let serve = move || {
+            let _active = Active(&shared);
+            shared.serve(&stream);
+        };
+        if std::thread::Builder::new().spawn(serve).is_err() {
+            self.shared.state().n_active -= 1;
+        }
+    }
+
+    fn reason_to_end(&self) -> Option<Ended> {
+        let shared = &self.shared;
+        let mut state = shared.state();
+        let is_idle = state.n_active == 0 && state.last_question.elapsed() >= shared.settings.idle;
+        if state.ended.is_none() && is_idle {
+            state.ended = Some(Ended::Idle);
+        }
+        if state.ended.is_none() && shared.program.is_replaced(shared.settings.version) {
+            state.ended = Some(Ended::Outdated);
+        }
+        state.ended
+    }
+
+    fn keep_log_short(&self) {
+        let is_long = |log: &File| log.metadata().is_ok_and(|meta| meta.len() > MOST_LOG);
+        if let Some(log) = self.place.log().ok().filter(is_long) {
+            let _ = log.set_len(0);
+        }
+    }
+}
+
+/// A connection that counts, until it is over, however that comes about.
+struct Active<'a>(&'a Arc<Shared>);
+
+impl Drop for Active<'_> {
+    fn drop(&mut self) {
+        self.0.state().n_active -= 1;
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // All of it is numbers that are right at any time.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn serve(self: &Arc<Self>, stream: &UnixStream) {
+        let message = Message::read(&mut Until::after(stream, QUESTION_TIME), MOST_REQUEST);
+        let request = message.ok().and_then(|message| Request::from_message(&message));
+        let Some(request) = request else {
+            self.state().counts.malformed += 1;
+            return;
+        };
+        match request.ask {
+            Ask::Check => self.serve_check(stream, request),
+            Ask::Status => drop(send(stream, &Reply::Status(self.status()))),
+            Ask::Stop => {
+                let _ = send(stream, &Reply::Stopping);
+                self.end(Ended::Stopped);
+                // Open until the process ends: that tells the client that it has.
+                std::mem::forget(stream.try_clone());
+            }
+        }
+    }
+
+    fn serve_check(self: &Arc<Self>, stream: &UnixStream, request: Request) {
+        {
+            let mut state = self.state();
+            state.counts.questions += 1;
+            state.last_question = Instant::now();
+        }
+        let reply = match self.objection(&request) {
+            Some(reason) => Reply::Declined { reason },
+            None => {
+                let (sender, receiver) = channel();
+                let shared = Arc::clone(self);
+                let find = move || drop(sender.send(shared.answerer.answer(&request)));
+                if std::thread::Builder::new().spawn(find).is_err() {
+                    Reply::Declined { reason: "it has no room for more threads".into() }
+                } else {
+                    loop {
+                        match receiver.recv_timeout(BUSY) {
+                            Ok(reply) => break reply,
+                            // It has panicked; what it said about that is in the log.
+                            Err(RecvTimeoutError::Disconnected) => {
+                                break Reply::Declined { reason: "it has failed; see its log".into() };
+                            }
+                            Err(RecvTimeoutError::Timeout) => {
+                                if send(stream, &Reply::Busy).is_err() {
+                                    return;
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        };
+        let reply = match reply {
+            Reply::Done { stdout, stderr, .. } if (stdout.len() + stderr.len()) as u64 > MOST_ANSWER => {
+                Reply::Declined { reason: "the answer is too long".into() }
+            }
+            reply => reply,
+        };
+        {
+            let mut state = self.state();
+            state.last_question = Instant::now();
+            if let Reply::Declined { reason } = &reply {
+                let declined = &mut state.counts.declined;
+                if declined.len() < MOST_REASONS || declined.contains_key(reason) {
+                    *declined.entry(reason.clone()).or_default() += 1;
+                }
+            }
+        }
+        let _ = send(stream, &reply);
+    }
+
+    /// Why a question is not for this daemon.
+    fn objection(&self, request: &Request) -> Option<String> {
+        if self.program.is_replaced(self.settings.version) {
+            self.end(Ended::Outdated);
+            return Some("its program was replaced, it begins anew".into());
+        }
+        if request.program != self.program.id() {
+            return Some("it runs another upcheck".into());
+        }
+        let difference = self.surroundings.difference(&request.surroundings)?;
+        // It may be the world that has changed, and not who asks.
+        let now = Surroundings::of_this_process();
+        if now.is_some_and(|now| now != self.surroundings) {
+            self.end(Ended::Outdated);
+        }
+        Some(difference.into())
+    }
+
+    fn end(&self, why: Ended) {
+        self.state().ended.get_or_insert(why);
+        // Where it is full, there is something in it already.
+        let _ = (&self.wake).write(&[0]);
+    }
+
+    fn status(&self) -> Map<String, Value> {
+        let counts = self.state().counts.clone();
+        let Value::Object(mut status) = json!({
+            "pid": std::process::id(),
+            "version": self.settings.version,
+            "uptime_s": self.began.elapsed().as_secs(),
+            "idle_after_s": self.settings.idle.as_secs(),
+            "idle_for_s": self.state().last_question.elapsed().as_secs(),
+            "memory_bytes": memory(),
+            "questions": counts.questions,
+            "declined": counts.declined,
+            "strangers": counts.strangers,
+            "malformed": counts.malformed,
+            "too_many": counts.too_many,
+        }) else {
+            unreachable!("it is an object")
+        };
+        status.extend(self.answerer.status());
+        status
+    }
+}
+
+fn send(stream: &UnixStream, reply: &Reply) -> io::Result<()> {
+    reply.to_message().write(&mut Until::after(stream, ANSWER_TIME))
+}
+
+/// The memory that the process has, in bytes; 0 where nobody knows.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kibibytes.unwrap_or(0) * 1024
+}
