@@ -104,13 +104,15 @@ fn a_cache_is_asked_and_what_it_answers_is_looked_at() {
         return;
     }
     let dir = tempfile::tempdir().expect("a temporary directory");
+    let _ = upcheck_tests::tools::upcheck();
     let mut command = Command::new(env!("CARGO_BIN_EXE_cache"));
-    command.args(["--few", "30", "--many", "120", "--rounds", "1", "--dir"]).arg(dir.path());
+    command.args(["--as-built", "--few", "30", "--many", "120", "--rounds", "1", "--dir"]).arg(dir.path());
     let text = must_succeed(&command.output().expect("cache starts"));
     for row in [
         "a process that does nothing",
         "a question and its answer",
         "presence of 120 blobs, all there",
+        "a snapshot of 120 targets, after the keys",
         "check --remote, 30 targets",
         "snapshot pull, 120 targets",
         "publish again, 30 targets",

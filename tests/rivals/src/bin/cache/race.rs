@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use upcheck_reapi::{Client, Digest, Options};
+use upcheck_remote::{Settings, Snapshot};
 use upcheck_tests::bazel_remote::{BazelRemote, Setup};
 
 /// What a shared cache costs
@@ -32,6 +33,9 @@ struct Args {
     /// Where builds are made, for as long as it takes [default: the folder for temporary files]
     #[arg(long)]
     dir: Option<PathBuf>,
+    /// Take the upcheck that is beside this program as it is, instead of building it
+    #[arg(long)]
+    as_built: bool,
     /// Another upcheck that takes part in all rounds
     #[arg(long, value_name = "NAME=PROGRAM")]
     rival: Vec<String>,
@@ -109,7 +113,7 @@ fn tell(text: &str) {
 impl Race {
     /// Makes the builds, and publishes both.
     fn prepare(args: &Args) -> Result<Self, String> {
-        let mut upchecks = vec![Upcheck { suffix: String::new(), program: build_upcheck()? }];
+        let mut upchecks = vec![Upcheck { suffix: String::new(), program: upcheck(args.as_built)? }];
         for rival in &args.rival {
             let (name, program) = rival.split_once('=').ok_or("a rival is NAME=PROGRAM")?;
             upchecks.push(Upcheck { suffix: format!(", {name}"), program: program.into() });
@@ -174,6 +178,26 @@ impl Race {
             let name = format!("presence of {} blobs, {word} there", grouped(digests.len()));
             table.add(&name, digests.len(), taken);
         }
+        self.look_through_snapshot(table)
+    }
+
+    /// What is left of `snapshot pull` when all keys are made: the snapshot is read, and the cache is asked for all outputs.
+    fn look_through_snapshot(&self, table: &mut Table) -> Result<(), String> {
+        let pair = self.many.as_ref().unwrap_or(&self.few);
+        let n_targets = pair.built.copies.n_targets;
+        let begun = Instant::now();
+        let snapshot = Snapshot::pull(pair.tag, &Settings::default(), &self.client);
+        let snapshot = snapshot.map_err(|error| error.to_string())?.ok_or("the snapshot is gone")?;
+        let missing = self.client.find_missing(&self.digests[0]).map_err(|error| error.to_string())?;
+        let taken = Taken::wall(begun.elapsed());
+        if snapshot.n_keys() < n_targets || !missing.is_empty() {
+            return Err(format!(
+                "{} keys are in the snapshot, {} blobs missing",
+                snapshot.n_keys(),
+                missing.len()
+            ));
+        }
+        table.add(&format!("a snapshot of {} targets, after the keys", grouped(n_targets)), n_targets, taken);
         Ok(())
     }
 
@@ -297,10 +321,13 @@ fn client(server: &BazelRemote) -> Result<Client, String> {
     Client::open(&address, options).map_err(|error| error.to_string())
 }
 
-/// Builds upcheck, as optimised as this program is, and says where it is.
-fn build_upcheck() -> Result<PathBuf, String> {
+/// Builds upcheck, as optimised as this program is, unless it is there already, and says where it is.
+fn upcheck(as_built: bool) -> Result<PathBuf, String> {
     let programs = std::env::current_exe().map_err(said("finding this program"))?;
     let programs = programs.parent().ok_or("this program is in no folder")?;
+    if as_built {
+        return Ok(programs.join("upcheck"));
+    }
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     build.current_dir(upcheck_tests::tools::root()).args(["build", "--quiet", "--package", "upcheck-cli"]);
     build.args(programs.ends_with("release").then_some("--release"));
