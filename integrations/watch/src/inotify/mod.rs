@@ -1,7 +1,7 @@
 //! Linux: inotify, a watch for each directory and each file.
 //!
 //! ```text
-//!   /work/b/out/a.o      "/" "work" "b" "out" are watched for names: whichever is replaced, the path leads elsewhere
+//!   /src/b/out/a.o       "/" "src" "b" "out" are watched for names: whichever is replaced, the path leads elsewhere
 //!                        "out" for names that are wanted in it, "a.o" for what is written to it
 //! ```
 //!
