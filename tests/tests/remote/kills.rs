@@ -49,7 +49,7 @@ fn outputs(checkout: &Checkout) -> Vec<(String, Vec<u8>)> {
 
 fn command(checkout: &Checkout, args: &[&str], server: &str) -> Command {
     let mut command = upcheck_in(&checkout.build_directory());
-    command.args(args).args(["--ninja-version", "1.13", "--remote", server, "--remote-timeout", "5"]);
+    command.args(args).args(["--ninja-version", "1.13", "--remote", server, "--remote-timeout", "60"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
