@@ -4,12 +4,13 @@ use crate::User;
 use crate::command::spaces::program;
 use crate::command::{Ran, upcheck_in};
 use std::path::Path;
+use std::process::Command;
 use upcheck_tests::space::Space;
 use upcheck_tests::tools;
 
 fn run(user: &User, upcheck: &Path, space: &Space, args: &str) -> Ran {
     let template = upcheck_in(space.path());
-    let mut command = std::process::Command::new(upcheck);
+    let mut command = Command::new(upcheck);
     command.current_dir(space.path()).args(args.split_whitespace());
     for (name, value) in template.get_envs() {
         match value {
@@ -21,9 +22,12 @@ fn run(user: &User, upcheck: &Path, space: &Space, args: &str) -> Ran {
     Ran::new(command.output().expect("upcheck starts"))
 }
 
+/// Puts a copy of the program there. Another process makes it: what this one has open to write to it, a child of another test
+/// may have as well for a moment, and what is open so cannot be run.
 fn put(upcheck: &Path) {
     let beside = upcheck.with_extension("new");
-    std::fs::copy(tools::upcheck(), &beside).expect("a copy");
+    let status = Command::new("cp").arg(tools::upcheck()).arg(&beside).status();
+    assert!(status.expect("cp starts").success());
     std::fs::rename(&beside, upcheck).expect("a new program");
 }
 
