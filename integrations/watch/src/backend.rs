@@ -5,7 +5,7 @@ use crate::journal::{Journal, NameHash, Place};
 /// Whether a feed can say of a directory that nothing in it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// It can, for names that [`Backend::watch_name`] takes as well.
+    /// It can, for names that [`Backend::watch_name`] vouches for as well.
     Vouched,
     /// It cannot: whoever wants to know asks the disk.
     Doubted(Doubt),
@@ -34,6 +34,29 @@ pub enum Doubt {
     Changing,
 }
 
+/// Whether a feed can say of one file that nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameTrust {
+    /// It can. Of a file that is not there, too.
+    Vouched,
+    /// Not now: somebody may have it open to write to it, in ways that are told of when it is closed, and not before. See
+    /// [`Backend::prove_closed`].
+    Held,
+    /// The system did not let it be watched.
+    Doubted,
+}
+
+/// Whether nobody has a file open to write to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// Nobody has.
+    Yes,
+    /// Somebody has, or may have at the moment.
+    No,
+    /// The system does not say.
+    Unknowable,
+}
+
 /// What a backend has counted since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -60,12 +83,13 @@ pub trait Backend: Send {
     /// missing, it is watched for to appear. A place that is watched already stays as it is.
     fn watch(&mut self, place: Place, path: &[u8]) -> Trust;
 
-    /// Watches a file under a name of a place, before it is looked at. `path` is its absolute path. Whether it can be vouched
-    /// for; one that is not there can.
-    fn watch_name(&mut self, place: Place, name: NameHash, path: &[u8]) -> bool;
+    /// Watches a file under a name of a place, before it is looked at. `path` is its absolute path. A file that is not there can
+    /// be vouched for.
+    fn watch_name(&mut self, place: Place, name: NameHash, path: &[u8]) -> NameTrust;
 
-    /// Whether somebody may have the file open to write to it, in ways that are told of when it is closed, and not before.
-    fn is_held(&self, place: Place, name: NameHash) -> bool;
+    /// Whether nobody has a file that is watched open to write to it, in ways that are told of when it is closed, and not before.
+    /// If so, it is vouched for until somebody opens it. What happens meanwhile is noted.
+    fn prove_closed(&mut self, place: Place, name: NameHash, path: &[u8], journal: &mut Journal) -> Closed;
 
     /// What becomes readable when there is something to tell, if there is such a thing: until [`Backend::sync`] was called
     /// next, since then it may be another one.
@@ -90,12 +114,12 @@ impl Backend for Null {
         Trust::Doubted(Doubt::NoBackend)
     }
 
-    fn watch_name(&mut self, _: Place, _: NameHash, _: &[u8]) -> bool {
-        false
+    fn watch_name(&mut self, _: Place, _: NameHash, _: &[u8]) -> NameTrust {
+        NameTrust::Doubted
     }
 
-    fn is_held(&self, _: Place, _: NameHash) -> bool {
-        true
+    fn prove_closed(&mut self, _: Place, _: NameHash, _: &[u8], _: &mut Journal) -> Closed {
+        Closed::Unknowable
     }
 
     fn sync(&mut self, journal: &mut Journal) {

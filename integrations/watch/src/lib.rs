@@ -18,7 +18,7 @@ mod token;
 #[cfg(unix)]
 mod view;
 
-pub use backend::{Backend, Counters, Doubt, Null, Trust};
+pub use backend::{Backend, Closed, Counters, Doubt, NameTrust, Null, Trust};
 pub use disk::{Asked, Memory, Options, WatchedDisk};
 #[cfg(target_os = "linux")]
 pub use inotify::Inotify;
@@ -61,17 +61,6 @@ pub enum Changes {
     Everything(Why),
     /// Nothing in places that are vouched for but this, as far as names go that are vouched for.
     Only(Changed),
-}
-
-/// Whether a feed can say of one file that nothing changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameTrust {
-    /// It can. Of a file that is not there, too.
-    Vouched,
-    /// Not now: somebody may have it open to write to it, in ways that are told of when it is closed, and not before.
-    Held,
-    /// The system did not let it be watched.
-    Doubted,
 }
 
 /// A feed. It can be shared by threads.
@@ -143,16 +132,16 @@ impl Feed {
         let watch = |name: &[u8]| {
             full.truncate(length);
             full.extend_from_slice(name);
-            let hash = NameHash::of(name);
-            if !inner.backend.watch_name(place, hash, &full) {
-                NameTrust::Doubted
-            } else if inner.backend.is_held(place, hash) {
-                NameTrust::Held
-            } else {
-                NameTrust::Vouched
-            }
+            inner.backend.watch_name(place, NameHash::of(name), &full)
         };
         names.map(watch).collect()
+    }
+
+    /// Whether a file that is watched, and held, is closed by now, so that it can be vouched for from here on. `path` is its own.
+    pub fn prove_closed(&self, place: Place, name: &[u8], path: &[u8]) -> Closed {
+        let mut inner = self.lock();
+        let Inner { backend, journal, .. } = &mut *inner;
+        backend.prove_closed(place, NameHash::of(name), path, journal)
     }
 
     /// What becomes readable when there is something to take in with [`Feed::drain`], if there is such a thing. It may be

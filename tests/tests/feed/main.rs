@@ -12,14 +12,10 @@ mod writers;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 use upcheck::collect::{UnixDisk, collect};
 use upcheck::{FileTable, Plan, Stat, path};
 use upcheck_tests::space::Space;
 use upcheck_watch::{Asked, Feed, Memory, Options, WatchedDisk};
-
-/// Nothing counts as too young: otherwise nothing that a test makes would be remembered.
-const ANY_AGE: Options = Options { young: Duration::ZERO, verify: false };
 
 /// A directory, and files in it that are looked at again and again.
 struct World {
@@ -43,7 +39,7 @@ impl World {
     /// Files that are wanted in a directory.
     fn at(space: Space, base: PathBuf, wanted: &[&str]) -> Self {
         let feed = Arc::new(Feed::here().expect("a feed"));
-        let memory = Memory::new(Arc::clone(&feed), base.as_os_str().as_encoded_bytes(), ANY_AGE);
+        let memory = Memory::new(Arc::clone(&feed), base.as_os_str().as_encoded_bytes(), Options::default());
         Self { base, files: table(wanted), feed, memory, space }
     }
 
@@ -80,6 +76,8 @@ impl World {
     #[track_caller]
     fn settle(&self) -> u64 {
         self.look();
+        let disk = UnixDisk::new(&self.base).expect("the base");
+        WatchedDisk::new(&disk, &self.memory).settle(usize::MAX);
         self.look();
         let asked = self.look();
         assert_eq!(asked.forgotten, 0, "{:?}", self.memory.why());

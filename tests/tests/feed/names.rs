@@ -234,13 +234,3 @@ fn what_a_question_remembers_late_is_not_what_another_one_was_told_had_changed()
     world.look();
     assert_eq!(world.settle(), 0);
 }
-
-#[test]
-fn what_is_young_is_asked_until_it_is_not() {
-    let mut world = World::new(&["a"]);
-    let ages = upcheck_watch::Options { young: std::time::Duration::from_secs(1 << 30), verify: false };
-    let base = world.base.as_os_str().as_encoded_bytes().to_vec();
-    world.memory = upcheck_watch::Memory::new(std::sync::Arc::clone(&world.feed), &base, ages);
-    world.space.write("a", "1");
-    assert_eq!(world.settle(), 1);
-}

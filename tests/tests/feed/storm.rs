@@ -1,7 +1,7 @@
 //! A storm: processes that do whatever can be done to files, and every answer between is that of the disk.
 //! `UPCHECK_CASES` says how many things are done (3,000), `UPCHECK_SEED` which (1).
 
-use crate::{ANY_AGE, World, link};
+use crate::{World, link};
 use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -225,7 +225,7 @@ fn whatever_is_done_to_files_each_answer_is_that_of_the_disk() {
     let names = wanted();
     let world = World::at(space, base, &names.iter().map(String::as_str).collect::<Vec<_>>());
     // Another memory with the same feed, which compares by itself.
-    let verified = Options { verify: true, ..ANY_AGE };
+    let verified = Options { verify: true };
     let other = Memory::new(Arc::clone(&world.feed), world.base.as_os_str().as_encoded_bytes(), verified);
     let mut dice = Dice::new(seed);
     let mut processes: Vec<_> = (0..PROCESSES).map(|n| Process::new(&root, seed * 1_000 + n)).collect();

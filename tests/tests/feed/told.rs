@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 use upcheck_tests::space::Space;
-use upcheck_watch::{Changed, Changes, Doubt, Feed, NameTrust, Place, Token, Trust, Why};
+use upcheck_watch::{Changed, Changes, Closed, Doubt, Feed, NameTrust, Place, Token, Trust, Why};
 
 /// A feed of one directory with one file in it that is vouched for.
 fn feed_of(space: &Space) -> (Feed, Place) {
@@ -12,8 +12,14 @@ fn feed_of(space: &Space) -> (Feed, Place) {
     let path = path(space);
     let (place, trust) = feed.watch(&path);
     assert_eq!(trust, Trust::Vouched);
+    assert_eq!(feed.watch_names(place, &path, [&b"a"[..]].into_iter()), [NameTrust::Held]);
+    assert_eq!(prove_closed(&feed, place, space, "a"), Closed::Yes);
     assert_eq!(feed.watch_names(place, &path, [&b"a"[..]].into_iter()), [NameTrust::Vouched]);
     (feed, place)
+}
+
+fn prove_closed(feed: &Feed, place: Place, space: &Space, name: &str) -> Closed {
+    feed.prove_closed(place, name.as_bytes(), space.path().join(name).as_os_str().as_encoded_bytes())
 }
 
 fn path(space: &Space) -> Vec<u8> {
@@ -86,20 +92,58 @@ fn a_token_of_a_feed_that_was_there_before_means_everything() {
 }
 
 #[test]
-fn a_file_that_was_made_is_held_until_it_is_closed() {
+fn a_file_is_held_until_it_is_proved_that_nobody_has_it_open_and_again_when_it_is_opened() {
     let space = Space::new();
     let (feed, place) = feed_of(&space);
     let trust = || feed.watch_names(place, &path(&space), [&b"b"[..]].into_iter())[0];
-    let open = fs::File::create(space.path().join("b")).expect("a file");
+    let prove = || prove_closed(&feed, place, &space, "b");
+    assert_eq!(trust(), NameTrust::Vouched, "it is not there");
+    let one = fs::File::create(space.path().join("b")).expect("a file");
+    let two = fs::OpenOptions::new().append(true).open(space.path().join("b")).expect("a file");
     feed.drain();
-    assert_eq!(trust(), NameTrust::Held);
+    assert_eq!((trust(), prove(), trust()), (NameTrust::Held, Closed::No, NameTrust::Held));
     fs::rename(space.path().join("b"), space.path().join("c")).expect("a renaming");
     fs::rename(space.path().join("c"), space.path().join("b")).expect("a renaming");
     feed.drain();
-    assert_eq!(trust(), NameTrust::Held);
-    drop(open);
+    assert_eq!((trust(), prove(), trust()), (NameTrust::Held, Closed::No, NameTrust::Held));
+    drop(one);
+    assert_eq!(
+        (trust(), prove(), trust()),
+        (NameTrust::Held, Closed::No, NameTrust::Held),
+        "two has it open"
+    );
+    drop(two);
     feed.drain();
-    assert_eq!(trust(), NameTrust::Vouched);
+    assert_eq!((trust(), prove(), trust()), (NameTrust::Held, Closed::Yes, NameTrust::Vouched));
+    drop(fs::OpenOptions::new().append(true).open(space.path().join("b")).expect("a file"));
+    feed.drain();
+    assert_eq!((trust(), prove(), trust()), (NameTrust::Held, Closed::Yes, NameTrust::Vouched));
+}
+
+#[test]
+fn to_prove_that_a_file_is_closed_is_no_change() {
+    let space = Space::new();
+    let (feed, place) = feed_of(&space);
+    let (_, token) = feed.since(None);
+    assert_eq!(prove_closed(&feed, place, &space, "a"), Closed::Yes);
+    let (changed, token) = only(feed.since(Some(token)));
+    assert!(changed.is_empty());
+    // Unless somebody has it open.
+    let open = fs::OpenOptions::new().write(true).open(space.path().join("a")).expect("a file");
+    assert_eq!(prove_closed(&feed, place, &space, "a"), Closed::No);
+    drop(open);
+    assert!(only(feed.since(Some(token))).0.has(place, b"a"));
+}
+
+#[test]
+fn what_was_not_watched_is_not_proved_to_be_closed() {
+    let space = Space::new();
+    let (feed, place) = feed_of(&space);
+    space.write("b", "1");
+    assert_eq!(prove_closed(&feed, place, &space, "b"), Closed::No);
+    assert_eq!(prove_closed(&feed, place, &space, "c"), Closed::No);
+    fs::create_dir(space.path().join("d")).expect("a directory");
+    assert_eq!(prove_closed(&feed, place, &space, "d"), Closed::No);
 }
 
 #[test]

@@ -115,18 +115,57 @@ fn a_file_from_where_nobody_watches_is_asked_for() {
     assert_eq!(world.settle(), 0);
 }
 
-/// What is known not to be seen before: the file was open before it was looked at, or opened without a word.
 #[test]
-fn a_file_that_is_only_mapped_or_written_to_asynchronously_is_seen_when_it_is_closed() {
-    for orders in [&["map", "store", "close", "unmap"][..], &["asynchronous", "close"]] {
+fn a_file_that_is_only_mapped_or_written_to_asynchronously_is_asked_for_until_it_is_closed() {
+    for (orders, last) in
+        [(&["map", "store", "close", "msync", "store"][..], "unmap"), (&["asynchronous"], "close")]
+    {
         let (world, mut writer) = world();
         writer.to(&format!("open {}", world.text("a")));
-        for order in orders {
+        assert_eq!(world.asked(), 1, "it was opened");
+        for &order in orders {
             writer.to(order);
+            assert_eq!(world.asked(), 1, "{order}");
         }
-        assert_eq!(world.asked(), 1, "{orders:?}");
+        writer.to(last);
+        assert_eq!(world.asked(), 1, "{last}");
         assert_eq!(world.settle(), 0);
     }
+}
+
+#[test]
+fn a_file_that_was_mapped_before_it_was_looked_at_is_asked_for_until_it_is_closed() {
+    let world = World::new(&["a"]);
+    world.space.write("a", [b'0'; 8192]);
+    let mut writer = Writer::new();
+    for order in [&format!("open {}", world.text("a")), "map", "close"] {
+        writer.to(order);
+    }
+    assert_eq!(world.settle(), 1);
+    for order in ["store", "msync", "store"] {
+        writer.to(order);
+        assert_eq!(world.asked(), 1, "{order}");
+    }
+    writer.to("unmap");
+    assert_eq!(world.settle(), 0);
+}
+
+#[test]
+fn a_file_that_two_have_open_is_asked_for_until_both_have_closed_it() {
+    let (world, mut one) = world();
+    let mut two = Writer::new();
+    for writer in [&mut one, &mut two] {
+        writer.to(&format!("open {}", world.text("a")));
+        writer.to("map");
+        writer.to("close");
+    }
+    one.to("unmap");
+    for order in ["store", "msync", "store"] {
+        two.to(order);
+        assert_eq!(world.asked(), 1, "{order}");
+    }
+    two.to("unmap");
+    assert_eq!(world.settle(), 0);
 }
 
 #[test]

@@ -26,6 +26,8 @@ mod room;
 #[cfg(target_os = "linux")]
 mod rooms;
 #[cfg(target_os = "linux")]
+mod settle;
+#[cfg(target_os = "linux")]
 mod wait;
 
 #[cfg(target_os = "linux")]

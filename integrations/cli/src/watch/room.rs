@@ -68,6 +68,12 @@ impl Room {
         self.known.clear();
     }
 
+    /// What files look like, if something had to be asked for the last answer that may not have to be asked again.
+    pub(super) fn unsettled(&self) -> Option<Arc<Eyes>> {
+        let is_calm = self.known.last().is_some_and(|known| known.calm.is_some());
+        self.eyes.clone().filter(|_| !is_calm)
+    }
+
     /// For how many names the disk was asked, and for how many it was not.
     pub(super) fn asked(&self) -> Counted {
         self.eyes.as_ref().map(|eyes| eyes.memory.asked()).unwrap_or_default()
@@ -142,7 +148,7 @@ impl Known {
             let (changes, now) = feed.since(Some(calm));
             let is_calm = matches!(changes, Changes::Only(changed) if changed.is_empty());
             self.calm = is_calm.then_some(now);
-            if is_calm && self.asked.has_same_sources(disk) {
+            if is_calm && self.asked.holds_untouched(disk) {
                 self.moment = Some(moment);
                 return Again::Same;
             }
@@ -153,7 +159,7 @@ impl Known {
         let after = memory.asked();
         // What passes the memory by is counted neither as asked for nor as remembered.
         let is_calm = after.of_disk == before.of_disk
-            && after.remembered - before.remembered == self.asked.n_files() as u64;
+            && after.remembered - before.remembered == self.asked.n_asked() as u64;
         self.calm = is_calm.then_some(now);
         self.moment = None;
         again

@@ -3,6 +3,7 @@
 use super::drain;
 use super::question::Asked;
 use super::room::{Eyes, Room};
+use super::settle::Settler;
 use serde_json::{Map, Value, json};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ pub(super) struct Rooms {
     /// `None` where nobody can watch: then all files are looked at each time.
     feed: Option<Arc<Feed>>,
     rooms: Mutex<Vec<(PathBuf, Arc<Mutex<Room>>)>>,
+    settler: Option<Settler>,
 }
 
 impl Answerer for Rooms {
@@ -28,10 +30,16 @@ impl Answerer for Rooms {
             Err(reason) => return declined(reason),
         };
         let room = self.room(&asked.common.directory);
-        let answered = lock(&room).answer(&asked);
+        let (answered, unsettled) = {
+            let mut room = lock(&room);
+            (room.answer(&asked), room.unsettled())
+        };
         match answered {
             Ok(exit) => {
                 let [stdout, stderr] = asked.captured.take();
+                if let Some((settler, eyes)) = self.settler.as_ref().zip(unsettled) {
+                    settler.settle(asked.common, eyes);
+                }
                 Reply::Done { status: exit as u8, stdout, stderr }
             }
             Err(reason) => declined(reason),
@@ -82,7 +90,8 @@ impl Rooms {
         if let Some(feed) = &feed {
             drain::in_background(Arc::clone(feed));
         }
-        Self { feed, rooms: Mutex::default() }
+        let settler = feed.as_ref().and_then(|_| Settler::new());
+        Self { feed, rooms: Mutex::default(), settler }
     }
 
     fn new_room(&self, directory: &Path) -> Room {

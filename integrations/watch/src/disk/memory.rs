@@ -6,26 +6,16 @@ use crate::{Changes, Feed, Token, Why};
 use rapidhash::RapidHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use upcheck::{How, Stat, Visit};
 
-/// So many different sets of names are remembered for one directory.
-const MOST_BLOCKS: usize = 4;
+/// So many different sets of names are remembered for one directory: two for each of several questions.
+const MOST_BLOCKS: usize = 16;
 
 /// How careful a memory is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// What was changed so shortly ago is asked for each time: whoever changed it may still be at it, in ways that are told of
-    /// at the end only.
-    pub young: Duration,
     /// Ask the disk for everything as well, and compare.
     pub verify: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { young: Duration::from_secs(10), verify: false }
-    }
 }
 
 /// What became of the questions that were asked so far.
@@ -151,12 +141,39 @@ impl Block {
 
     /// Whether so much has to be asked for anew that it is better to ask for all.
     pub(super) fn is_mostly_unknown(&self) -> bool {
-        let n_unknown = self.states.iter().filter(|state| **state == State::Unknown).count();
+        let n_unknown = self.n_unsettled();
         n_unknown > 8 && n_unknown * 2 > self.states.len()
+    }
+
+    /// Of how many of them the answer is vouched for.
+    pub(super) fn n_known(&self) -> usize {
+        self.n_known
     }
 
     pub(super) fn state(&self, at: usize) -> State {
         self.states[at]
+    }
+
+    /// The names that have to be asked for, with their numbers.
+    pub(super) fn not_known(&self, directory: &[u8]) -> Vec<(usize, Vec<u8>)> {
+        let names = self.names(directory).enumerate();
+        names
+            .filter(|(at, _)| self.states[*at] != State::Known)
+            .map(|(at, name)| (at, name.to_vec()))
+            .collect()
+    }
+
+    /// Of how many names asking once more may be the last time.
+    fn n_unsettled(&self) -> usize {
+        self.states.iter().filter(|state| **state == State::Unknown).count()
+    }
+
+    /// The names in the directory, as [`Visit::names`] has them.
+    fn names(&self, directory: &[u8]) -> impl Iterator<Item = &[u8]> {
+        // Whole paths are asked for where the directory is not opened.
+        let skipped = if self.how.opens() { 0 } else { join(directory, b"").len() };
+        let asked = self.asked.split(|byte| *byte == 0).take(self.states.len());
+        asked.map(move |asked| asked.get(skipped..).unwrap_or(asked))
     }
 
     pub(super) fn set(&mut self, at: usize, stat: Stat, state: State) {
@@ -169,19 +186,23 @@ impl Block {
         stats.copy_from_slice(&self.stats);
     }
 
-    /// Forgets names that changed. `skipped` is how much of what is asked stands before the name.
-    fn forget(&mut self, marks: &[NameHash], skipped: usize) {
-        let names = self.asked.split(|byte| *byte == 0).take(self.states.len());
-        let changed = names.map(|asked| marks.contains(&NameHash::of(asked.get(skipped..).unwrap_or(asked))));
-        for (at, has_changed) in changed.collect::<Vec<_>>().into_iter().enumerate() {
-            if has_changed {
-                self.set(at, self.stats[at], State::Unknown);
-            }
+    /// Forgets names that changed. `marks` are in order.
+    fn forget(&mut self, marks: &[NameHash], directory: &[u8]) {
+        let has_changed = |name: &[u8]| marks.binary_search(&NameHash::of(name)).is_ok();
+        let changed = self.names(directory).enumerate().filter(|(_, name)| has_changed(name));
+        for at in changed.map(|(at, _)| at).collect::<Vec<_>>() {
+            self.set(at, self.stats[at], State::Unknown);
         }
     }
 
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.asked.len() + self.stats.len() * (size_of::<Stat>() + size_of::<State>())
+    }
+}
+
+impl Directory {
+    fn n_unsettled(&self) -> usize {
+        self.blocks.iter().map(Block::n_unsettled).sum()
     }
 }
 
@@ -234,6 +255,12 @@ impl Memory {
     #[must_use]
     pub fn why(&self) -> Option<Why> {
         self.lock().why
+    }
+
+    /// How many names were asked for and may be remembered once they were asked for again: see [`super::WatchedDisk::settle`].
+    #[must_use]
+    pub fn n_unsettled(&self) -> usize {
+        self.lock().slots.iter().map(Directory::n_unsettled).sum()
     }
 
     /// About how many bytes it has, without the feed.
@@ -319,16 +346,19 @@ impl Memory {
         match marks {
             Marks::None => {}
             Marks::All => blocks.clear(),
-            Marks::Some(marks) => {
-                for block in &mut blocks {
-                    // As `Visit::names` does it.
-                    let is_path = !block.how.opens();
-                    let skipped = if is_path { join(directory, b"").len() } else { 0 };
-                    block.forget(&marks, skipped);
-                }
+            Marks::Some(mut marks) => {
+                marks.sort_unstable();
+                blocks.iter_mut().for_each(|block| block.forget(&marks, directory));
             }
         }
         Taken { slot, epoch, blocks }
+    }
+
+    /// The directories in which there is something that may be remembered once it was asked for again.
+    pub(super) fn unsettled(&self) -> Vec<Box<[u8]>> {
+        let inside = self.lock();
+        let has_some = |slot: &Slot| inside.slots[slot.0 as usize].n_unsettled() > 0;
+        inside.by_path.iter().filter(|(_, slot)| has_some(slot)).map(|(path, _)| path.clone()).collect()
     }
 
     /// From now on what is told of the place marks the directory.

@@ -9,19 +9,25 @@
 //!
 //! A name is watched before it is asked for: so a change is in the answer, or it will be told of. What happens while one
 //! looks marks what is remembered of it, whether that was put back by then or not.
+//!
+//! What is remembered of a file is vouched for only when it was proved that nobody has it open to write to it. That takes
+//! longer than to ask for it, so a question does it for some files only; [`WatchedDisk::settle`] does it for the others.
 
 mod memory;
 
 pub use memory::{Asked, Memory, Options};
 
-use crate::{NameTrust, Place, Trust};
+use crate::{Closed, NameTrust, Place, Trust};
 use memory::{Block, Slot, State, Taken};
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 use upcheck::collect::{Confirm, Disk, Headway, Kind, Listing, OneName, OpenFile};
 use upcheck::{Fields, How, IoCounts, Meta, Mtime, Stat, Visit};
+
+/// A question proves of so many files that nobody has them open.
+const PROOFS: usize = 1000;
 
 /// A disk with a memory, for one question. The memory outlives it.
 pub struct WatchedDisk<'a> {
@@ -29,15 +35,41 @@ pub struct WatchedDisk<'a> {
     memory: &'a Memory,
     /// Whether the disk's base is where the memory's is.
     is_same_base: AtomicBool,
+    /// Of how many files it may still be proved that nobody has them open.
+    n_proofs: AtomicUsize,
 }
 
 impl<'a> WatchedDisk<'a> {
     /// The disk `inner` with a memory of the same base. What changed until now is known when this returns.
     #[must_use]
     pub fn new(inner: &'a dyn Disk, memory: &'a Memory) -> Self {
-        let disk = Self { inner, memory, is_same_base: AtomicBool::new(false) };
+        let (is_same_base, n_proofs) = (AtomicBool::new(false), AtomicUsize::new(PROOFS));
+        let disk = Self { inner, memory, is_same_base, n_proofs };
         disk.begin();
         disk
+    }
+
+    /// Asks for what was asked for before and is not vouched for, and proves of at most so many files that nobody has them
+    /// open, so that the next question need not. Of how many files that was done. It may run beside questions.
+    pub fn settle(&self, n_files: usize) -> usize {
+        self.n_proofs.store(n_files, Ordering::Relaxed);
+        if !self.is_same_base.load(Ordering::Relaxed) {
+            return 0;
+        }
+        let mut n_settled = 0;
+        for directory in self.memory.unsettled() {
+            let Taken { slot, epoch, mut blocks } = self.memory.take(&directory);
+            for block in &mut blocks {
+                let before = block.n_known();
+                self.ask_some(&directory, block, &mut IoCounts::default());
+                n_settled += block.n_known().saturating_sub(before);
+            }
+            self.memory.put((slot, epoch), blocks.into_iter());
+            if self.n_proofs.load(Ordering::Relaxed) == 0 {
+                break;
+            }
+        }
+        n_settled
     }
 
     /// Watches and asks for all names of a visit.
@@ -60,34 +92,31 @@ impl<'a> WatchedDisk<'a> {
         }
         let trusts = self.memory.feed().watch_names(place, &path, visit.names());
         let is_there = self.inner.visit_and_tell(visit, stats, counts, slow);
-        let judge = Judge::new(self, &path);
+        let judge = Judge::new(self, place, &path);
         let states = visit.names().zip(&*stats).zip(trusts);
         let states = states.map(|((name, stat), trust)| judge.state(name, *stat, trust)).collect();
         (is_there, Some(Block::new(visit, place, is_there, stats, states)))
     }
 
-    /// Asks for those names of a visit that are not vouched for.
-    fn ask_some(&self, visit: Visit<'_>, block: &mut Block, counts: &mut IoCounts) {
-        let path = self.memory.absolute(visit.directory());
+    /// Asks for those names in a block that are not vouched for.
+    fn ask_some(&self, directory: &[u8], block: &mut Block, counts: &mut IoCounts) {
+        let path = self.memory.absolute(directory);
         let mut judge = None;
-        let mut asked = join(visit.directory(), b"");
+        let mut asked = join(directory, b"");
         let length = asked.len();
-        for (at, name) in visit.names().enumerate() {
+        for (at, name) in block.not_known(directory) {
             let state = block.state(at);
-            if state == State::Known {
-                continue;
-            }
             asked.truncate(length);
-            asked.extend_from_slice(name);
+            asked.extend_from_slice(&name);
             counts.stats += 1;
             if state == State::Doubtful {
                 block.set(at, self.inner.stat(&asked), state);
                 continue;
             }
-            let trust = self.watch_name(block.place(), &path, name);
+            let trust = self.watch_name(block.place(), &path, &name);
             let stat = self.inner.stat(&asked);
-            let judge = judge.get_or_insert_with(|| Judge::new(self, &path));
-            block.set(at, stat, judge.state(name, stat, trust));
+            let judge = judge.get_or_insert_with(|| Judge::new(self, block.place(), &path));
+            block.set(at, stat, judge.state(&name, stat, trust));
         }
     }
 
@@ -145,7 +174,7 @@ impl Disk for WatchedDisk<'_> {
             Some(mut block) => {
                 let before = counts.stats;
                 if !block.is_known() {
-                    self.ask_some(visit, &mut block, counts);
+                    self.ask_some(visit.directory(), &mut block, counts);
                 }
                 block.copy_to(stats);
                 self.memory.count(counts.stats - before, stats.len() as u64);
@@ -222,23 +251,20 @@ impl Disk for WatchedDisk<'_> {
 }
 
 /// Says what of a directory may be remembered.
-struct Judge {
+struct Judge<'a> {
+    disk: &'a WatchedDisk<'a>,
+    place: Place,
     path: Vec<u8>,
     length: usize,
     /// The directory's file system; `None` if it is not there.
     device: Option<u64>,
-    /// What was changed later is young. Nanoseconds since 1970.
-    young: Mtime,
 }
 
-impl Judge {
-    fn new(disk: &WatchedDisk<'_>, path: &[u8]) -> Self {
-        let young = disk.memory.options().young;
-        let now = Meta::mtime_at(disk.now());
-        let young = now.saturating_sub(Mtime::try_from(young.as_nanos()).unwrap_or(Mtime::MAX));
+impl<'a> Judge<'a> {
+    fn new(disk: &'a WatchedDisk<'a>, place: Place, path: &[u8]) -> Self {
         let device = std::fs::metadata(os_path(path)).ok().map(|found| look(&found).1.device);
         let path = join(path, b"");
-        Self { length: path.len(), path, device, young }
+        Self { disk, place, length: path.len(), path, device }
     }
 
     /// What is known of a name, when this was said of it after it was watched.
@@ -260,8 +286,10 @@ impl Judge {
                 let (_, its) = look(&found);
                 if Some(its.device) != self.device {
                     State::Doubtful
-                } else if its != meta || its.ctime >= self.young || trust == NameTrust::Held {
+                } else if its != meta {
                     State::Unknown
+                } else if trust == NameTrust::Held {
+                    self.prove(name, &path)
                 } else {
                     State::Known
                 }
@@ -271,6 +299,20 @@ impl Judge {
             (Stat::Present(_) | Stat::Missing, Err(_)) => State::Unknown,
             // A link may lead to where nobody watches, a directory changes by what is in it, and the rest is not for files.
             _ => State::Doubtful,
+        }
+    }
+
+    /// What is known of a file that is held. Whoever had it open until now and has written to it has been told of, at the latest
+    /// when it was closed.
+    fn prove(&self, name: &[u8], path: &[u8]) -> State {
+        let left = &self.disk.n_proofs;
+        if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err() {
+            return State::Unknown;
+        }
+        match self.disk.memory.feed().prove_closed(self.place, name, path) {
+            Closed::Yes => State::Known,
+            Closed::No => State::Unknown,
+            Closed::Unknowable => State::Doubtful,
         }
     }
 }

@@ -13,23 +13,25 @@
 //! all the barrier that is needed.
 
 mod file_systems;
-mod held;
+mod lease;
 mod mounts;
 mod resolve;
 
 use crate::Why;
-use crate::backend::{Backend, Counters, Doubt, Trust};
+use crate::backend::{Backend, Closed, Counters, Doubt, NameTrust, Trust};
 use crate::journal::{Journal, NameHash, Place};
 use file_systems::FileSystems;
-use held::Held;
 use mounts::Mounts;
 use rapidhash::{RapidHashMap, RapidHashSet};
 use resolve::{Node, Resolved};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::fs::read_to_string;
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The kernel's number of a watch. No two watches of an instance ever have the same.
@@ -37,13 +39,13 @@ type Watch = i32;
 
 /// So many bytes of events are read at once.
 const BUFFER: usize = 64 * 1024;
-/// So many names may be held at once; beyond that everything is looked at anew.
-const MOST_HELD: usize = 65_536;
 /// So many watches may be of what is no longer there, if they are also more than the others.
 const MOST_CLUTTER: usize = 10_000;
 
-/// What is told of a file. A link is watched itself, not what it leads to.
+/// What is told of a file. A link is watched itself, not what it leads to. That it is opened, because who has it open may write to
+/// it in ways that are told of when it is closed, and not before.
 const FILE: WatchFlags = WatchFlags::MODIFY
+    .union(WatchFlags::OPEN)
     .union(WatchFlags::ATTRIB)
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::MOVE_SELF)
@@ -60,11 +62,12 @@ pub struct Inotify {
     queue_length: usize,
     nodes: RapidHashMap<Watch, Node>,
     places: RapidHashMap<Place, Resolved>,
-    files: RapidHashMap<Watch, (Place, NameHash)>,
+    files: RapidHashMap<Watch, Watched>,
     /// Of files with several wanted names, those beyond the one in `files`.
     more_names: RapidHashMap<Watch, Vec<(Place, NameHash)>>,
     file_systems: FileSystems,
-    held: Held,
+    /// The file that is opened to find out whether somebody else has it open: that it is opened tells nothing.
+    proving: Option<Watch>,
     /// How many watches of files are of no more use, at most.
     clutter: usize,
     is_cluttered: bool,
@@ -89,7 +92,7 @@ impl Inotify {
             files: RapidHashMap::default(),
             more_names: RapidHashMap::default(),
             file_systems: FileSystems::new()?,
-            held: Held::default(),
+            proving: None,
             clutter: 0,
             is_cluttered: false,
             is_broken: false,
@@ -105,7 +108,6 @@ impl Inotify {
         self.places.clear();
         self.files.clear();
         self.more_names.clear();
-        self.held = Held::default();
         (self.clutter, self.is_cluttered) = (0, false);
         self.is_broken = self.renew().is_err();
     }
@@ -139,14 +141,11 @@ impl Inotify {
             if event.events().contains(ReadFlags::UNMOUNT) {
                 return Err(Why::Mounts);
             }
-            let told = Told { watch: event.wd(), what: event.events(), renaming: event.cookie() };
+            let told = Told { watch: event.wd(), what: event.events() };
             match event.file_name() {
                 Some(name) => self.name_told(told, NameHash::of(name.to_bytes()), journal),
                 None => self.self_told(told, journal),
             }
-        }
-        if self.held.len() > MOST_HELD {
-            return Err(Why::TooMuch);
         }
         if self.is_cluttered || self.clutter > MOST_CLUTTER.max(self.files.len() / 2) {
             return Err(Why::Cluttered);
@@ -156,21 +155,10 @@ impl Inotify {
 
     /// A directory told of a name in it.
     fn name_told(&mut self, told: Told, name: NameHash, journal: &mut Journal) {
-        let Told { watch, what, renaming } = told;
+        let Told { watch, what } = told;
         let Some(node) = self.nodes.get_mut(&watch) else { return };
         for &place in &node.places {
             journal.note(place, name);
-        }
-        if !what.contains(ReadFlags::ISDIR) {
-            if what.contains(ReadFlags::CREATE) {
-                self.held.hold(&node.places, name);
-            } else if what.intersects(ReadFlags::CLOSE_WRITE | ReadFlags::DELETE) {
-                self.held.release(&node.places, name);
-            } else if what.contains(ReadFlags::MOVED_FROM) {
-                self.held.taken(&node.places, name, renaming);
-            } else if what.contains(ReadFlags::MOVED_TO) {
-                self.held.put(&node.places, name, renaming);
-            }
         }
         if what.intersects(resolve::LEADS_ELSEWHERE) {
             let led = node.leads_elsewhere(name);
@@ -180,7 +168,7 @@ impl Inotify {
 
     /// A directory or a file told of itself.
     fn self_told(&mut self, told: Told, journal: &mut Journal) {
-        let Told { watch, what, .. } = told;
+        let Told { watch, what } = told;
         if let Some(node) = self.nodes.get_mut(&watch) {
             let led = node.all_lead_elsewhere();
             self.forget(led, journal);
@@ -188,15 +176,15 @@ impl Inotify {
                 self.nodes.remove(&watch);
             }
         }
-        let Some(&first) = self.files.get(&watch) else { return };
+        if self.proving == Some(watch) && what == ReadFlags::OPEN {
+            return;
+        }
+        let Some(first) = self.files.get_mut(&watch) else { return };
+        first.is_closed = false;
+        let first = (first.place, first.name);
         let others = self.more_names.get(&watch);
         for &(place, name) in others.into_iter().flatten().chain([&first]) {
             journal.note(place, name);
-            if what.contains(ReadFlags::MODIFY) {
-                self.held.hold(&[place], name);
-            } else if what.contains(ReadFlags::CLOSE_WRITE) {
-                self.held.release(&[place], name);
-            }
         }
         let is_gone = what.contains(ReadFlags::IGNORED);
         if is_gone || what.contains(ReadFlags::MOVE_SELF) {
@@ -211,6 +199,33 @@ impl Inotify {
                 let _ = inotify::remove_watch(&self.instance, watch);
             }
         }
+    }
+
+    /// Watches a file by its path. `None`: there is none.
+    fn watch_file(&mut self, place: Place, name: NameHash, path: &[u8]) -> Result<Option<Watch>, Refused> {
+        let resolved = self.places.get_mut(&place).ok_or(Refused)?;
+        let watch = match inotify::add_watch(&self.instance, path, FILE) {
+            Ok(watch) => watch,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(error) => {
+                self.counters.refused += 1;
+                // There would be room without those that are of no use.
+                self.is_cluttered |= error == Errno::NOSPC && self.clutter > MOST_CLUTTER;
+                return Err(Refused);
+            }
+        };
+        let mine = (place, name);
+        let first = self.files.entry(watch).or_insert_with(|| {
+            resolved.n_files += 1;
+            Watched { place, name, is_closed: false }
+        });
+        if (first.place, first.name) != mine {
+            let others = self.more_names.entry(watch).or_default();
+            if !others.contains(&mine) {
+                others.push(mine);
+            }
+        }
+        Ok(Some(watch))
     }
 
     /// These paths lead elsewhere now, or may.
@@ -238,13 +253,23 @@ impl Inotify {
     }
 }
 
+/// A file that is watched.
+#[derive(Clone, Copy)]
+struct Watched {
+    place: Place,
+    name: NameHash,
+    /// Whether nobody had it open to write to it at some moment, and nobody has opened it since.
+    is_closed: bool,
+}
+
+/// The system did not let a file be watched.
+struct Refused;
+
 /// What the kernel told of one watch.
 #[derive(Clone, Copy)]
 struct Told {
     watch: Watch,
     what: ReadFlags,
-    /// What the two halves of a renaming have in common.
-    renaming: u32,
 }
 
 impl Backend for Inotify {
@@ -259,35 +284,55 @@ impl Backend for Inotify {
         trust.map_or_else(Trust::Doubted, |()| Trust::Vouched)
     }
 
-    fn watch_name(&mut self, place: Place, name: NameHash, path: &[u8]) -> bool {
-        let Some(resolved) = self.places.get_mut(&place) else { return false };
-        let watch = match inotify::add_watch(&self.instance, path, FILE) {
-            Ok(watch) => watch,
+    fn watch_name(&mut self, place: Place, name: NameHash, path: &[u8]) -> NameTrust {
+        match self.watch_file(place, name, path) {
+            Ok(Some(watch)) if self.files.get(&watch).is_some_and(|file| file.is_closed) => {
+                NameTrust::Vouched
+            }
+            Ok(Some(_)) => NameTrust::Held,
             // Its directory tells when it appears.
-            Err(Errno::NOENT | Errno::NOTDIR) => return true,
-            Err(error) => {
-                self.counters.refused += 1;
-                // There would be room without those that are of no use.
-                self.is_cluttered |= error == Errno::NOSPC && self.clutter > MOST_CLUTTER;
-                return false;
-            }
-        };
-        let mine = (place, name);
-        let first = *self.files.entry(watch).or_insert_with(|| {
-            resolved.n_files += 1;
-            mine
-        });
-        if first != mine {
-            let others = self.more_names.entry(watch).or_default();
-            if !others.contains(&mine) {
-                others.push(mine);
-            }
+            Ok(None) => NameTrust::Vouched,
+            Err(Refused) => NameTrust::Doubted,
         }
-        true
     }
 
-    fn is_held(&self, place: Place, name: NameHash) -> bool {
-        self.held.has(place, name)
+    fn prove_closed(&mut self, place: Place, name: NameHash, path: &[u8], journal: &mut Journal) -> Closed {
+        let file = match lease::open(Path::new(OsStr::from_bytes(path))) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Closed::Unknowable,
+            Err(_) => return Closed::No,
+        };
+        if !file.metadata().is_ok_and(|found| found.is_file()) {
+            return Closed::No;
+        }
+        // The very file that was opened, whatever its name stands for now.
+        let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let Ok(watch) = inotify::add_watch(&self.instance, &*itself, FILE - WatchFlags::DONT_FOLLOW) else {
+            return Closed::No;
+        };
+        if !self.files.contains_key(&watch) {
+            // Another one than was watched before it was looked at.
+            let _ = inotify::remove_watch(&self.instance, watch);
+            return Closed::No;
+        }
+        // Opening it was told as well, and so is what others did before: after this, what is told comes later.
+        self.proving = Some(watch);
+        let told = self.read(journal);
+        self.proving = None;
+        if let Err(why) = told {
+            self.reset(journal, why);
+            return Closed::No;
+        }
+        let closed = lease::is_closed(&file);
+        let mine = (place, name);
+        let is_also_mine = self.more_names.get(&watch).is_some_and(|names| names.contains(&mine));
+        match self.files.get_mut(&watch) {
+            Some(its) if (its.place, its.name) == mine || is_also_mine => {
+                its.is_closed = closed == Closed::Yes;
+                closed
+            }
+            _ => Closed::No,
+        }
     }
 
     fn descriptor(&self) -> Option<Arc<OwnedFd>> {
@@ -309,14 +354,14 @@ impl Backend for Inotify {
     }
 
     fn counters(&self) -> Counters {
-        let file = size_of::<(Watch, (Place, NameHash))>() + 1;
+        let file = size_of::<(Watch, Watched)>() + 1;
         let nodes: usize = self.nodes.values().map(Node::bytes).sum();
         let places: usize = self.places.values().map(Resolved::bytes).sum();
         let more: usize = self.more_names.values().map(|names| 40 + names.capacity() * 8).sum();
         Counters {
             directories: self.nodes.len(),
             files: self.files.len(),
-            bytes: self.files.capacity() * file + nodes + places + more + self.held.bytes(),
+            bytes: self.files.capacity() * file + nodes + places + more,
             ..self.counters
         }
     }

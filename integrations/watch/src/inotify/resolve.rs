@@ -11,13 +11,11 @@ use rustix::fs::inotify::{self, ReadFlags, WatchFlags};
 use rustix::fs::{FileType, lstat, readlink};
 use rustix::io::Errno;
 
-/// What is told of a directory. Of permissions, because they decide whether a path leads anywhere; of files that are closed,
-/// because then they are no longer held.
+/// What is told of a directory. Of permissions, because they decide whether a path leads anywhere.
 const DIRECTORY: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
     .union(WatchFlags::MOVE)
     .union(WatchFlags::ATTRIB)
-    .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::DELETE_SELF)
     .union(WatchFlags::MOVE_SELF)
     .union(WatchFlags::ONLYDIR)
