@@ -8,10 +8,13 @@
 //!
 //! The files are asked for each time. Where that is too much, the disk has a memory of its own.
 
+mod sources;
+
 use crate::build::Build;
 use crate::error::Error;
 use crate::kept::Summary;
-use crate::source::{Checked, Stamp};
+use crate::source::Stamp;
+use sources::Sources;
 use upcheck::collect::{Disk, collect, confirm};
 use upcheck::{Decision, FileId, Mtime, Plan, Report, Settled, Snapshot, Stat};
 
@@ -23,6 +26,7 @@ pub struct Asked {
     settled: Settled,
     report: Report,
     plan: Plan,
+    sources: Sources,
     /// Depfiles as they were read, and the moments that their stamps prove something for.
     depfiles: Vec<(FileId, Stamp, Mtime)>,
 }
@@ -52,16 +56,17 @@ impl Asked {
         let asked = build.graph.files.ids().filter(|&file| snapshot.stat(file) != Stat::Unknown);
         let depfile_ids = depfiles.iter().map(|(file, ..)| *file);
         let plan = Plan::new(&build.graph.files, asked.chain(depfile_ids).collect::<Vec<_>>());
-        Some(Self { requests, snapshot, settled, report, plan, depfiles, build })
+        let sources = Sources::new(&build.sources, build.began);
+        Some(Self { requests, snapshot, settled, report, plan, sources, depfiles, build })
     }
 
     /// Asks once more.
     pub fn again(&mut self, disk: &dyn Disk) -> Again {
         // Logs first, files later: a file may then be newer than its record, never older.
-        if !self.has_same_sources(disk) {
+        let threads = self.build.options.threads;
+        if !self.sources.are_same(disk, threads) {
             return Again::Outdated;
         }
-        let threads = self.build.options.threads;
         let mut snapshot = collect(disk, &self.plan, threads);
         let is_as_read = |&(file, stamp, moment): &(FileId, Stamp, Mtime)| {
             Stamp::from_stat(snapshot.stat(file)) == Some(stamp) && !stamp.is_racy(moment)
@@ -90,16 +95,18 @@ impl Asked {
         Again::Changed
     }
 
-    /// Whether manifest, logs and dyndep files say what they said. Whoever knows beside this that no file has changed knows
-    /// that the last answer holds.
-    pub fn has_same_sources(&self, disk: &dyn Disk) -> bool {
-        self.build.sources.iter().all(|source| {
-            let checked = source.check(disk, source.stamp, self.build.began);
-            matches!(checked, Checked::Same | Checked::SameContent(_))
-        })
+    /// Whether the last answer holds, if it is known that no file was touched that [`Asked::again`] asks for.
+    pub fn holds_untouched(&mut self, disk: &dyn Disk) -> bool {
+        self.sources.are_same_untouched(disk)
     }
 
-    /// How many files are asked for.
+    /// For how many files [`Asked::again`] asks.
+    #[must_use]
+    pub fn n_asked(&self) -> usize {
+        self.plan.n_files() + self.sources.n_files()
+    }
+
+    /// How many files the answer is about.
     #[must_use]
     pub fn n_files(&self) -> usize {
         self.plan.n_files()
