@@ -1,5 +1,7 @@
 //! The cases: for each the build it needs, who takes part, and what they must answer.
 
+mod watched;
+
 use crate::cmake;
 use crate::contender::{Before, Contender, Expected, can_drop_caches, untouch};
 use crate::floor_list::Looked;
@@ -53,6 +55,10 @@ pub(crate) enum Case {
     Externals,
     /// A hundred globs with nothing to do
     Globs,
+    /// 100,000 files that a daemon watches: nothing changed, one, and 10,000
+    Watched,
+    /// 1,000,000 files that a daemon watches; slow, and removed afterwards
+    WatchedLarge,
 }
 
 /// From so many targets the sizes of all builds are derived.
@@ -82,7 +88,13 @@ impl Case {
         Self::all().filter(|case| {
             !matches!(
                 case,
-                Self::FilesLarge | Self::Cold | Self::Cmake | Self::Makefiles | Self::Externals | Self::Globs
+                Self::FilesLarge
+                    | Self::WatchedLarge
+                    | Self::Cold
+                    | Self::Cmake
+                    | Self::Makefiles
+                    | Self::Externals
+                    | Self::Globs
             )
         })
     }
@@ -98,21 +110,25 @@ impl Case {
 
     /// Why it cannot be measured here.
     pub(crate) fn obstacle(self) -> Option<String> {
-        (self == Self::Cold).then(can_drop_caches)?.err()
+        match self {
+            Self::Cold => can_drop_caches().err(),
+            Self::Watched | Self::WatchedLarge => watched::obstacle(),
+            _ => None,
+        }
     }
 
     /// More rounds than these would take too long.
     fn most_rounds(self) -> usize {
         match self {
             Self::Cold => 3,
-            Self::FilesLarge => 5,
+            Self::FilesLarge | Self::WatchedLarge => 5,
             _ => usize::MAX,
         }
     }
 
     /// The build whose folder is too large to be kept.
     pub(crate) fn passing_tree(self, targets: usize) -> Option<String> {
-        (self == Self::FilesLarge).then(|| tree_name(thin(targets * 20)))
+        matches!(self, Self::FilesLarge | Self::WatchedLarge).then(|| tree_name(thin(targets * 20)))
     }
 
     /// Makes all that it needs.
@@ -139,6 +155,14 @@ impl Case {
             Self::FilesSmall => Ground::thin(shop, wishes.targets / 5)?.per_file(self, wishes),
             Self::FilesMedium => Ground::thin(shop, wishes.targets * 2)?.per_file(self, wishes),
             Self::FilesLarge => Ground::thin(shop, wishes.targets * 20)?.per_file(self, wishes),
+            Self::Watched => {
+                let shape = thin(wishes.targets * 2);
+                Ground::layers(shop, shape)?.watched(self, wishes, shape)
+            }
+            Self::WatchedLarge => {
+                let shape = thin(wishes.targets * 20);
+                Ground::layers(shop, shape)?.watched(self, wishes, shape)
+            }
             Self::Records => {
                 let n_files = wishes.targets * 2;
                 let inputs = Inputs { n_files, size: 200, per_target: 100, touched: false };
@@ -308,7 +332,7 @@ impl<'a> Ground<'a> {
         if std::process::Command::new(make).arg("--version").output().is_ok() {
             let make = Contender::new("make -q", &self.dir, make, &makefile::OPTIONS, succeeds);
             // A Makefile in which nothing is ever stale would be quick too.
-            let header = Before::Touch(self.dir.join(COMMON_HEADER));
+            let header = Before::Touch(vec![self.dir.join(COMMON_HEADER)]);
             make.clone().before(header).expecting(Expected::Silent(1)).check()?;
             race.contenders.push(make);
         } else {
@@ -319,7 +343,7 @@ impl<'a> Ground<'a> {
 
     /// One file newer than what was built, and all as it was, in turn.
     fn touched(&self, case: Case, wishes: &Wishes<'_>, source: &str, kind: &str) -> Result<Race, String> {
-        let touch = || Before::Touch(self.dir.join(source));
+        let touch = || Before::Touch(vec![self.dir.join(source)]);
         let quiet = self.upcheck(Image::Warm, &["-q"]).expecting(Expected::Silent(0));
         let untouched = quiet.clone().into();
         let said = |ninja, args: &[&str], expected| {
@@ -329,7 +353,7 @@ impl<'a> Ground<'a> {
         let contenders = vec![
             quiet
                 .named(&format!("upcheck -q, {kind} changed"))
-                .before(Before::RunThenTouch(untouched, self.dir.join(source)))
+                .before(Before::RunThenTouch(untouched, vec![self.dir.join(source)]))
                 .expecting(Expected::Silent(1)),
             self.upcheck(Image::Apart, &["-q"])
                 .named("upcheck -q, nothing to do")

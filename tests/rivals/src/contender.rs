@@ -8,6 +8,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+/// What stands in an answer that comes from a daemon's memory.
+const WATCHED: &str = "(watched)";
 
 /// One row of a table.
 #[derive(Clone)]
@@ -29,10 +33,14 @@ pub(crate) enum Before {
     /// Nothing: all is as the run before left it.
     #[default]
     Nothing,
-    /// This source becomes newer than what was built. After the run it is as old as before.
-    Touch(PathBuf),
-    /// This contender runs, and then the source becomes newer: the image is one of before that.
-    RunThenTouch(Box<Contender>, PathBuf),
+    /// These sources become newer than what was built. After the run they are as old as before.
+    Touch(Vec<PathBuf>),
+    /// This contender runs, and then the sources become newer: what is remembered is of before that.
+    RunThenTouch(Box<Contender>, Vec<PathBuf>),
+    /// This contender, which asks a daemon, runs until the daemon knows the answer.
+    Settle(Box<Contender>),
+    /// This contender runs, whatever comes of it.
+    Run(Box<Contender>),
     /// This folder is emptied.
     Empty(PathBuf),
     /// The kernel forgets the files it has read and the names it has looked up.
@@ -122,6 +130,22 @@ impl Contender {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
+    /// Runs it until its answer is one that a daemon has remembered, and then some more.
+    fn settle(&self) -> Result<(), String> {
+        for _ in 0..1000 {
+            if self.answer()?.contains(WATCHED) {
+                // What the daemon does after an answer is over soon.
+                for _ in 0..3 {
+                    std::thread::sleep(Duration::from_millis(30));
+                    self.check()?;
+                }
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Err(format!("{}: no daemon remembers the answer", self.name))
+    }
+
     /// Runs it once. What it took.
     pub(crate) fn time(&self, measure: &Measure) -> Result<Taken, String> {
         let _guard = self.prepare()?;
@@ -157,14 +181,19 @@ impl Before {
     fn prepare(&self) -> io::Result<Option<Touched>> {
         match self {
             Self::Nothing => {}
-            Self::Touch(path) => {
-                set_mtime(&File::options().append(true).open(path)?, TOUCHED)?;
-                return Ok(Some(Touched(path.clone())));
+            Self::Touch(paths) => {
+                let touched = Touched(paths.clone());
+                for path in paths {
+                    set_mtime(&File::options().append(true).open(path)?, TOUCHED)?;
+                }
+                return Ok(Some(touched));
             }
-            Self::RunThenTouch(contender, path) => {
+            Self::RunThenTouch(contender, paths) => {
                 contender.check().map_err(io::Error::other)?;
-                return Self::Touch(path.clone()).prepare();
+                return Self::Touch(paths.clone()).prepare();
             }
+            Self::Settle(contender) => contender.settle().map_err(io::Error::other)?,
+            Self::Run(contender) => drop(contender.answer().map_err(io::Error::other)?),
             Self::Empty(folder) => {
                 if folder.exists() {
                     fs::remove_dir_all(folder)?;
@@ -194,12 +223,14 @@ pub(crate) fn untouch(path: &Path) -> io::Result<()> {
     set_mtime(&File::options().append(true).open(path)?, CHANGED)
 }
 
-/// A source that is newer than what was built, until this goes away.
-struct Touched(PathBuf);
+/// Sources that are newer than what was built, until this goes away.
+struct Touched(Vec<PathBuf>);
 
 impl Drop for Touched {
     fn drop(&mut self) {
-        // The next run of this program does it again.
-        let _ = untouch(&self.0);
+        for path in &self.0 {
+            // The next run of this program does it again.
+            let _ = untouch(path);
+        }
     }
 }

@@ -73,6 +73,13 @@ impl Shape {
         source_path(&library_name(self.n_libraries() / 2), 0)
     }
 
+    /// All source files.
+    pub(crate) fn sources(self) -> impl Iterator<Item = String> {
+        let of =
+            |library| (0..SOURCES_PER_LIBRARY).map(move |source| source_path(&library_name(library), source));
+        (0..self.n_libraries()).flat_map(of)
+    }
+
     /// Writes the whole build into an empty folder.
     pub(crate) fn generate(self, dir: &Path) -> io::Result<()> {
         let n_libraries = self.n_libraries();

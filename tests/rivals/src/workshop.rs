@@ -3,7 +3,8 @@
 use crate::timing::Measure;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// Says that everything in a folder is generated, and how.
 const STAMP: &str = "generated-by-upcheck-rivals";
@@ -33,6 +34,9 @@ impl Workshop {
         }
         let base = base.unwrap_or_else(|| programs.join("rivals-builds"));
         let base = prepare(&base).map_err(|error| format!("{}: {error}", base.display()))?;
+        let place = base.join("run");
+        fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
+        let _ = PLACE.set(place);
         let upcheck = programs.join("upcheck");
         let has_images = help(&upcheck)?.contains("--image-dir");
         let measure = Measure { program: programs.join("measure") };
@@ -81,12 +85,27 @@ impl Workshop {
     }
 }
 
-/// Takes variables that would change what contenders do out of their environment.
+/// Takes variables that would change what contenders do out of their environment, and gives them a daemon of their own.
 pub(crate) fn clean(command: &mut Command) -> &mut Command {
     for variable in VARIABLES {
         command.env_remove(variable);
     }
+    if let Some(place) = PLACE.get() {
+        command.env("XDG_RUNTIME_DIR", place);
+    }
     command
+}
+
+/// Where the daemon of contenders is found.
+static PLACE: OnceLock<PathBuf> = OnceLock::new();
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        // Where none runs, nothing happens.
+        let mut stop = Command::new(&self.upcheck);
+        stop.args(["watch", "stop"]).stdout(Stdio::null()).stderr(Stdio::null());
+        let _ = clean(&mut stop).status();
+    }
 }
 
 /// Builds programs into the folder that this one is in.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Those that need no compiler, no minutes, and nothing of the rest of the machine.
-const CASES: [&str; 10] = [
+const CASES: [&str; 11] = [
     "no-op",
     "depfiles",
     "source",
@@ -16,6 +16,7 @@ const CASES: [&str; 10] = [
     "files-small",
     "files-medium",
     "files-large",
+    "watched",
 ];
 
 fn rivals(dir: &Path, args: &[&str]) -> Output {
