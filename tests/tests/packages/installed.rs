@@ -53,7 +53,16 @@ pub(crate) fn install(cmake: &Path, prefix: &str, options: &[&str]) -> Command {
     command.current_dir(folder()).arg(format!("-DPREFIX={prefix}")).arg(format!("-DBUILD=build-{prefix}"));
     command.arg(format!("-DUPCHECK_CARGO_TARGET_DIR={}", folder().join("cargo").display()));
     command.args(options).arg("-P").arg(root().join("ffi/install.cmake"));
-    // Cargo tells its tests where to look for libraries; DESTDIR is for those tests that set it.
-    command.env_remove("LD_LIBRARY_PATH").env_remove("DESTDIR");
+    lets_cargo_build(&mut command);
     command
+}
+
+/// Cargo tells its tests where to look for libraries; DESTDIR is for those tests that set it. What is tested is what lies where, so
+/// the command and the shared library need not be fast; how archives can be linked depends on how they are compiled.
+pub(crate) fn lets_cargo_build(command: &mut Command) {
+    command.env_remove("LD_LIBRARY_PATH").env_remove("DESTDIR");
+    let release = [("OPT_LEVEL", "1"), ("CODEGEN_UNITS", "16"), ("LTO", "off"), ("DEBUG", "line-tables-only")];
+    let archive = [("OPT_LEVEL", "3"), ("CODEGEN_UNITS", "1")];
+    command.envs(release.map(|(name, value)| (format!("CARGO_PROFILE_RELEASE_{name}"), value)));
+    command.envs(archive.map(|(name, value)| (format!("CARGO_PROFILE_ARCHIVE_{name}"), value)));
 }

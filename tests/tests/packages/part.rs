@@ -1,7 +1,7 @@
 //! Projects that have upcheck as a part of themselves, by `add_subdirectory` or FetchContent.
 
 use crate::find::{check_program, check_programs, consumer};
-use crate::installed::{cmake, folder, prefix};
+use crate::installed::{cmake, folder, lets_cargo_build, prefix};
 use crate::{SONAME, VERSION, run};
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +20,7 @@ fn project(lines: &str) -> Space {
 
 fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
-    command.env_remove("LD_LIBRARY_PATH").env_remove("DESTDIR");
+    lets_cargo_build(&mut command);
     command
 }
 

@@ -118,6 +118,9 @@ impl Race {
             let (name, program) = rival.split_once('=').ok_or("a rival is NAME=PROGRAM")?;
             upchecks.push(Upcheck { suffix: format!(", {name}"), program: program.into() });
         }
+        if let Some(dir) = &args.dir {
+            std::fs::create_dir_all(dir).map_err(said("making a folder"))?;
+        }
         let mut folder = tempfile::Builder::new();
         let folder = folder.prefix("upcheck-cache-");
         let place = args.dir.as_ref().map_or_else(|| folder.tempdir(), |dir| folder.tempdir_in(dir));
