@@ -15,3 +15,5 @@ pub mod through_c;
 pub mod tools;
 pub mod twin;
 pub mod words;
+#[cfg(target_os = "linux")]
+pub mod writer;

@@ -7,6 +7,7 @@ mod documents;
 mod hung;
 mod life;
 mod noise;
+mod open;
 mod replaced;
 mod same;
 mod strangers;

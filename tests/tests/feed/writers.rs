@@ -2,57 +2,9 @@
 
 use crate::World;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::LazyLock;
 use upcheck_tests::aloud::not_tested;
 use upcheck_tests::space::Space;
-
-/// A process that writes.
-struct Writer {
-    process: Child,
-    orders: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Writer {
-    fn new() -> Self {
-        static PROGRAM: LazyLock<(PathBuf, Space)> = LazyLock::new(|| {
-            let space = Space::new();
-            let program = space.path().join("writer");
-            let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/feed/writer.c");
-            let status = Command::new("cc").args(["-Wall", source, "-o"]).arg(&program).status();
-            assert!(status.expect("cc starts").success(), "the writer does not compile");
-            (program, space)
-        });
-        let mut command = Command::new(&PROGRAM.0);
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the writer");
-        let orders = process.stdin.take().expect("a pipe");
-        let answers = BufReader::new(process.stdout.take().expect("a pipe"));
-        Self { process, orders, answers }
-    }
-
-    /// Gives an order, and waits until it was obeyed.
-    fn try_to(&mut self, order: &str) -> Result<(), String> {
-        writeln!(self.orders, "{order}").expect("a pipe");
-        let mut answer = String::new();
-        self.answers.read_line(&mut answer).expect("a pipe");
-        if answer == "ok\n" { Ok(()) } else { Err(answer.trim_end().to_owned()) }
-    }
-
-    #[track_caller]
-    fn to(&mut self, order: &str) {
-        self.try_to(order).unwrap_or_else(|error| panic!("{order}: {error}"));
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
+use upcheck_tests::writer::Writer;
 
 /// A file that is remembered, and one of its size that is not wanted.
 fn world() -> (World, Writer) {
