@@ -11,8 +11,8 @@ use crate::run::{Trouble, open, print_answer, warn};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
-use upcheck::Settled;
 use upcheck::collect::Disk;
+use upcheck::{Plan, Settled};
 use upcheck_ninja::{Again, Asked as Remembered, LastCheck, Opened};
 use upcheck_watch::{Asked as Counted, Changes, Feed, Memory, Token, WatchedDisk};
 
@@ -34,6 +34,13 @@ pub(super) struct Eyes {
     pub(super) memory: Memory,
 }
 
+/// Files that are not vouched for.
+pub(super) struct Unsettled {
+    pub(super) eyes: Arc<Eyes>,
+    /// What has to be watched first.
+    pub(super) plans: Vec<Arc<Plan>>,
+}
+
 /// What answers came from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RoomCounts {
@@ -50,12 +57,22 @@ struct Known {
     question: Question,
     asked: Remembered,
     image: &'static str,
-    /// Nothing was asked of the disk when it was last looked whether the answer holds, after this: so if nothing is told of
-    /// since, it still does.
-    calm: Option<Token>,
-    /// When that was found out last, where no file was looked at for it.
-    moment: Option<SystemTime>,
+    calm: Option<Calm>,
+    /// When it was found out last that the answer holds, and for how many files the disk was asked, where that was not for all.
+    moment: Option<(SystemTime, u64)>,
 }
+
+/// All files were vouched for when it was last looked whether the answer holds. So what has to be asked for is what is told
+/// of since.
+struct Calm {
+    /// Taken before that.
+    token: Token,
+    /// Paths of files that were told of, and are not vouched for again.
+    told: Vec<Vec<u8>>,
+}
+
+/// So many files may have been told of before everything is looked at.
+const MOST_TOLD: usize = 1000;
 
 impl Room {
     /// One in which nothing was asked yet.
@@ -68,10 +85,25 @@ impl Room {
         self.known.clear();
     }
 
-    /// What files look like, if something had to be asked for the last answer that may not have to be asked again.
-    pub(super) fn unsettled(&self) -> Option<Arc<Eyes>> {
-        let is_calm = self.known.last().is_some_and(|known| known.calm.is_some());
-        self.eyes.clone().filter(|_| !is_calm)
+    /// What is left to be done after an answer, so that the next one takes less.
+    pub(super) fn unsettled(&self) -> Option<Unsettled> {
+        let (eyes, known) = (self.eyes.clone()?, self.known.last()?);
+        let plans = match &known.calm {
+            Some(calm) if calm.told.is_empty() => return None,
+            Some(_) => Vec::new(),
+            None => known.asked.plans().into(),
+        };
+        Some(Unsettled { eyes, plans })
+    }
+
+    /// Looks what is vouched for by now.
+    pub(super) fn calm_down(&mut self, disk: &dyn Disk) {
+        let Some(eyes) = self.eyes.clone() else { return };
+        // What happened until now may have ended that.
+        eyes.memory.refresh();
+        for known in &mut self.known {
+            known.calm_down(disk, &eyes);
+        }
     }
 
     /// For how many names the disk was asked, and for how many it was not.
@@ -86,16 +118,17 @@ impl Room {
         let no = |_: Trouble| "there is trouble";
         let opened = open(common).map_err(no)?;
         let eyes = self.eyes.clone();
-        let watched = eyes.as_ref().map(|eyes| WatchedDisk::new(&opened, &eyes.memory));
-        let disk: &dyn Disk = watched.as_ref().map_or(&opened, |disk| disk);
-        self.answer_from(asked, disk, eyes.as_deref())
+        let disk = eyes.as_ref().map(|eyes| WatchedDisk::only_asking(&opened, &eyes.memory));
+        let watched = disk.as_ref().zip(eyes.as_deref());
+        let disk: &dyn Disk = disk.as_ref().map_or(&opened, |disk| disk);
+        self.answer_from(asked, disk, watched)
     }
 
     fn answer_from(
         &mut self,
         asked: &Asked,
         disk: &dyn Disk,
-        eyes: Option<&Eyes>,
+        watching: Option<(&WatchedDisk<'_>, &Eyes)>,
     ) -> Result<Exit, &'static str> {
         let no = |_: Trouble| "there is trouble";
         let question = asked.question();
@@ -103,7 +136,7 @@ impl Room {
         let known = known.map(|at| self.known.remove(at));
         let (known, watched) = match known {
             None => (look(asked, disk, question).map_err(no)??, self.everything("first question")),
-            Some(mut known) => match known.again(disk, eyes) {
+            Some(mut known) => match known.again(disk, watching) {
                 Again::Same => {
                     self.counts.from_memory += 1;
                     (known, Watched::Memory)
@@ -119,7 +152,7 @@ impl Room {
                 }
             },
         };
-        let watched = if eyes.is_some() { watched } else { Watched::Everything };
+        let watched = if watching.is_some() { watched } else { Watched::Everything };
         if self.known.len() >= MOST_QUESTIONS {
             self.known.remove(0);
         }
@@ -141,28 +174,56 @@ impl Room {
 
 impl Known {
     /// Looks whether the answer still holds.
-    fn again(&mut self, disk: &dyn Disk, eyes: Option<&Eyes>) -> Again {
-        let Some(Eyes { feed, memory }) = eyes else { return self.asked.again(disk) };
-        if let Some(calm) = self.calm {
-            let moment = SystemTime::now();
-            let (changes, now) = feed.since(Some(calm));
-            let is_calm = matches!(changes, Changes::Only(changed) if changed.is_empty());
-            self.calm = is_calm.then_some(now);
-            if is_calm && self.asked.holds_untouched(disk) {
-                self.moment = Some(moment);
-                return Again::Same;
-            }
+    fn again(&mut self, disk: &dyn Disk, watching: Option<(&WatchedDisk<'_>, &Eyes)>) -> Again {
+        let Some((watched, eyes)) = watching else { return self.asked.again(disk) };
+        if let Some(again) = self.calm.take().and_then(|calm| self.again_from(calm, watched, eyes)) {
+            return again;
         }
-        let (_, now) = feed.since(None);
-        let before = memory.asked();
-        let again = self.asked.again(disk);
-        let after = memory.asked();
-        // What passes the memory by is counted neither as asked for nor as remembered.
-        let is_calm = after.of_disk == before.of_disk
-            && after.remembered - before.remembered == self.asked.n_asked() as u64;
-        self.calm = is_calm.then_some(now);
+        let (_, token) = eyes.feed.since(None);
+        let again = self.asked.again(watched);
+        self.calm = self.is_all_remembered(watched).then(|| Calm { token, told: Vec::new() });
         self.moment = None;
         again
+    }
+
+    /// The same where all but what is told of is vouched for. `None`: that is not enough.
+    fn again_from(&mut self, mut calm: Calm, disk: &dyn Disk, eyes: &Eyes) -> Option<Again> {
+        let moment = SystemTime::now();
+        let (changes, token) = eyes.feed.since(Some(calm.token));
+        let Changes::Only(changed) = changes else { return None };
+        calm.token = token;
+        if !changed.is_empty() {
+            calm.told.extend(eyes.memory.paths_of(&changed, MOST_TOLD)?);
+            calm.told.sort_unstable();
+            calm.told.dedup();
+        }
+        if calm.told.len() > MOST_TOLD {
+            return None;
+        }
+        let again = self.asked.again_about(disk, &calm.told)?;
+        self.moment = Some((moment, calm.told.len() as u64));
+        self.calm = Some(calm);
+        Some(again)
+    }
+
+    /// Looks what is vouched for by now. The answer stays as it is.
+    fn calm_down(&mut self, disk: &dyn Disk, eyes: &Eyes) {
+        if let Some(calm) = &mut self.calm {
+            // Whoever had one open until it was vouched for has closed it, which was told after the token.
+            calm.told.retain(|path| !eyes.memory.is_known(path));
+            return;
+        }
+        let (_, token) = eyes.feed.since(None);
+        let watched = WatchedDisk::only_asking(disk, &eyes.memory);
+        if self.asked.is_as_before(&watched) && self.is_all_remembered(&watched) {
+            self.calm = Some(Calm { token, told: Vec::new() });
+        }
+    }
+
+    /// Whether all files that an answer is made of were vouched for when they were looked at with this disk, and never else.
+    fn is_all_remembered(&self, watched: &WatchedDisk<'_>) -> bool {
+        // What passes the memory by is counted neither as asked for nor as remembered.
+        watched.remembered() == Some(self.asked.n_asked() as u64)
     }
 
     fn print(&mut self, asked: &Asked, disk: &dyn Disk, watched: Watched) -> Result<Exit, Trouble> {
@@ -177,10 +238,10 @@ impl Known {
         let build = self.asked.build();
         warn(common, build.warnings());
         let mut summary = self.asked.summary();
-        if let Some(moment) = self.moment {
+        if let Some((moment, n_asked)) = self.moment {
             // It is how everything looked then.
             summary.snapshot = (moment, moment);
-            (summary.counts.directories, summary.counts.stats) = (0, 0);
+            (summary.counts.directories, summary.counts.stats) = (0, n_asked);
         }
         let rules = Ninja { image: self.image, ..Ninja::of(build) };
         let mut answer = ninja::answer(common, check, build, (self.asked.report().clone(), &summary), rules);

@@ -3,7 +3,7 @@
 use super::drain;
 use super::question::Asked;
 use super::room::{Eyes, Room};
-use super::settle::Settler;
+use super::settle::{Settler, Work};
 use serde_json::{Map, Value, json};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -37,8 +37,8 @@ impl Answerer for Rooms {
         match answered {
             Ok(exit) => {
                 let [stdout, stderr] = asked.captured.take();
-                if let Some((settler, eyes)) = self.settler.as_ref().zip(unsettled) {
-                    settler.settle(asked.common, eyes);
+                if let Some((settler, unsettled)) = self.settler.as_ref().zip(unsettled) {
+                    settler.settle(Work { common: asked.common, unsettled, room: Arc::downgrade(&room) });
                 }
                 Reply::Done { status: exit as u8, stdout, stderr }
             }

@@ -1,51 +1,69 @@
-//! Finds out in the background, after an answer, whether anybody has files open that were looked at for it: the next question
-//! then need not.
+//! After an answer, in the background: watches files that were looked at for it, and finds out whether anybody has them open.
+//! Then the next question need not ask for them.
 
-use super::room::Eyes;
+use super::room::{Room, Unsettled};
 use crate::args::Common;
 use crate::run::open;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, Weak};
+use upcheck::collect::collect;
 use upcheck_watch::WatchedDisk;
 
 /// So many files are looked at before somebody else has a turn.
 const STEP: usize = 1000;
-/// So much work may wait. What is beyond that is done by the next question.
+/// So much work may wait. What is beyond that is left to the next answer.
 const MOST_WAITING: usize = 16;
 
 /// Who does it.
 pub(super) struct Settler(SyncSender<Work>);
 
-struct Work {
-    common: Common,
-    eyes: Arc<Eyes>,
+/// What is to be done.
+pub(super) struct Work {
+    /// As somebody has asked.
+    pub(super) common: Common,
+    pub(super) unsettled: Unsettled,
+    pub(super) room: Weak<Mutex<Room>>,
 }
 
 impl Settler {
-    /// Begins to wait for work. `None` without room for a thread: then questions do it all, a part each time.
+    /// Begins to wait for work. `None` without room for a thread: then all files are asked for each time.
     pub(super) fn new() -> Option<Self> {
         let (sender, receiver) = sync_channel(MOST_WAITING);
-        let thread = std::thread::Builder::new().name("settle".into()).spawn(move || settle(&receiver));
+        let thread = std::thread::Builder::new().name("settle".into()).spawn(move || settle_all(&receiver));
         thread.is_ok().then_some(Self(sender))
     }
 
-    /// Does it for what was asked with these settings.
-    pub(super) fn settle(&self, common: Common, eyes: Arc<Eyes>) {
-        let _ = self.0.try_send(Work { common, eyes });
+    /// Has it done soon.
+    pub(super) fn settle(&self, work: Work) {
+        let _ = self.0.try_send(work);
     }
 }
 
-fn settle(work: &Receiver<Work>) {
-    while let Ok(Work { common, eyes }) = work.recv() {
-        let Ok(opened) = open(&common) else { continue };
-        // To open a file is told to others who watch it, and they may do the same: so it is not done for ever.
-        let mut left = eyes.memory.n_unsettled();
-        while left > 0 {
-            match WatchedDisk::new(&opened, &eyes.memory).settle(STEP) {
-                // Somebody has what is left open.
-                0 => break,
-                n => left = left.saturating_sub(n),
-            }
+fn settle_all(work: &Receiver<Work>) {
+    while let Ok(work) = work.recv() {
+        settle(&work);
+    }
+}
+
+fn settle(work: &Work) {
+    let Work { common, unsettled: Unsettled { eyes, plans }, room } = work;
+    let Ok(opened) = open(common) else { return };
+    let memory = &eyes.memory;
+    for plan in plans {
+        let _ = collect(&WatchedDisk::new(&opened, memory), plan, 1);
+    }
+    // To open a file is told to others who watch it, and they may do the same: so it is not done for ever.
+    let mut left = memory.n_unsettled();
+    while left > 0 {
+        match WatchedDisk::new(&opened, memory).settle(STEP) {
+            // Somebody has what is left open.
+            0 => break,
+            n => left = left.saturating_sub(n),
         }
+    }
+    if let Some(room) = room.upgrade() {
+        // One in which somebody has panicked is left to whoever comes next.
+        let Ok(mut room) = room.lock() else { return };
+        room.calm_down(&opened);
     }
 }

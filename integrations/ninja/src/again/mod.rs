@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::kept::Summary;
 use crate::source::Stamp;
 use sources::Sources;
+use std::sync::Arc;
 use upcheck::collect::{Disk, collect, confirm};
 use upcheck::{Decision, FileId, Mtime, Plan, Report, Settled, Snapshot, Stat};
 
@@ -25,9 +26,9 @@ pub struct Asked {
     snapshot: Snapshot,
     settled: Settled,
     report: Report,
-    plan: Plan,
+    plan: Arc<Plan>,
     sources: Sources,
-    /// Depfiles as they were read, and the moments that their stamps prove something for.
+    /// Depfiles as they were read, and the moments that their stamps prove something for; in the order of their numbers.
     depfiles: Vec<(FileId, Stamp, Mtime)>,
 }
 
@@ -50,12 +51,13 @@ impl Asked {
             return None;
         }
         // Before anything is judged: it may make files known.
-        let depfiles = build.depfiles_read();
+        let mut depfiles = build.depfiles_read();
+        depfiles.sort_unstable_by_key(|(file, ..)| *file);
         let decision = build.decide(&snapshot, &requests).ok()?;
         let (settled, report) = (Settled::new(&decision), build.report(&decision));
         let asked = build.graph.files.ids().filter(|&file| snapshot.stat(file) != Stat::Unknown);
         let depfile_ids = depfiles.iter().map(|(file, ..)| *file);
-        let plan = Plan::new(&build.graph.files, asked.chain(depfile_ids).collect::<Vec<_>>());
+        let plan = Arc::new(Plan::new(&build.graph.files, asked.chain(depfile_ids).collect::<Vec<_>>()));
         let sources = Sources::new(&build.sources, build.began);
         Some(Self { requests, snapshot, settled, report, plan, sources, depfiles, build })
     }
@@ -68,10 +70,7 @@ impl Asked {
             return Again::Outdated;
         }
         let mut snapshot = collect(disk, &self.plan, threads);
-        let is_as_read = |&(file, stamp, moment): &(FileId, Stamp, Mtime)| {
-            Stamp::from_stat(snapshot.stat(file)) == Some(stamp) && !stamp.is_racy(moment)
-        };
-        if !self.depfiles.iter().all(is_as_read) {
+        if !self.depfiles.iter().all(|depfile| is_as_read(depfile, snapshot.stat(depfile.0))) {
             return Again::Outdated;
         }
         confirm(disk, &self.build.graph, &self.build.history, &mut snapshot, threads);
@@ -86,18 +85,63 @@ impl Asked {
             self.snapshot = snapshot;
             return Again::Same;
         }
-        let before = Some((&self.settled, changed.as_slice()));
-        let Ok(decision) = self.build.decide_after(&snapshot, &self.requests, before) else {
+        self.snapshot = snapshot;
+        self.judge(&changed)
+    }
+
+    /// Asks once more about files of these paths only, where nothing else was touched. `None`: that is not enough.
+    pub fn again_about(&mut self, disk: &dyn Disk, paths: &[Vec<u8>]) -> Option<Again> {
+        if paths.iter().any(|path| self.sources.has(path)) {
+            return None;
+        }
+        let mut changed = Vec::new();
+        for path in paths {
+            let Some(file) = self.build.graph.files.lookup(path) else { continue };
+            let now = disk.stat(path);
+            if let Ok(at) = self.depfiles.binary_search_by_key(&file, |(file, ..)| *file)
+                && !is_as_read(&self.depfiles[at], now)
+            {
+                return Some(Again::Outdated);
+            }
+            let before = self.snapshot.stat(file);
+            if before != Stat::Unknown {
+                if look(now) != look(before) {
+                    changed.push(file);
+                }
+                self.snapshot.set_stat(file, now);
+            }
+        }
+        if !self.sources.are_same_untouched(disk) {
+            return None;
+        }
+        Some(if changed.is_empty() { Again::Same } else { self.judge(&changed) })
+    }
+
+    /// A new answer, from the one before and the snapshot, in which these files look different.
+    fn judge(&mut self, changed: &[FileId]) -> Again {
+        let before = Some((&self.settled, changed));
+        let Ok(decision) = self.build.decide_after(&self.snapshot, &self.requests, before) else {
             return Again::Outdated;
         };
-        let (settled, report) = (Settled::new(&decision), self.build.report(&decision));
-        (self.settled, self.report, self.snapshot) = (settled, report, snapshot);
+        (self.settled, self.report) = (Settled::new(&decision), self.build.report(&decision));
         Again::Changed
     }
 
-    /// Whether the last answer holds, if it is known that no file was touched that [`Asked::again`] asks for.
-    pub fn holds_untouched(&mut self, disk: &dyn Disk) -> bool {
-        self.sources.are_same_untouched(disk)
+    /// Whether all that [`Asked::again`] asks for is as it was. The answer stays as it is.
+    pub fn is_as_before(&mut self, disk: &dyn Disk) -> bool {
+        if !self.sources.are_same(disk, 1) {
+            return false;
+        }
+        let snapshot = collect(disk, &self.plan, 1);
+        let is_same = |file: FileId| look(snapshot.stat(file)) == look(self.snapshot.stat(file));
+        self.depfiles.iter().all(|depfile| is_as_read(depfile, snapshot.stat(depfile.0)))
+            && self.plan.files().all(|file| self.snapshot.stat(file) == Stat::Unknown || is_same(file))
+    }
+
+    /// What [`Asked::again`] asks for.
+    #[must_use]
+    pub fn plans(&self) -> [Arc<Plan>; 2] {
+        [self.sources.plan(), Arc::clone(&self.plan)]
     }
 
     /// For how many files [`Asked::again`] asks.
@@ -145,6 +189,11 @@ impl Asked {
     pub fn load_rules(&mut self, disk: &dyn Disk) -> Result<(), Error> {
         self.build.load_rules(disk)
     }
+}
+
+/// Whether a depfile says what it said when it was read.
+fn is_as_read(&(_, stamp, moment): &(FileId, Stamp, Mtime), now: Stat) -> bool {
+    Stamp::from_stat(now) == Some(stamp) && !stamp.is_racy(moment)
 }
 
 /// What a verdict can depend on.

@@ -2,13 +2,15 @@
 //! outputs are.
 
 use crate::source::{Checked, Source, Stamp, nanoseconds};
+use std::sync::Arc;
 use upcheck::collect::{Disk, collect};
 use upcheck::{FileId, FileTable, Mtime, Plan};
 
 /// What each source said, and where to look for it.
 pub(super) struct Sources {
     all: Vec<Known>,
-    plan: Plan,
+    files: FileTable,
+    plan: Arc<Plan>,
 }
 
 struct Known {
@@ -25,7 +27,18 @@ impl Sources {
         let known =
             |source: &Source| Known { source: source.clone(), file: files.intern(&source.path), moment };
         let all = sources.iter().map(known).collect();
-        Self { all, plan: Plan::new(&files, files.ids()) }
+        let plan = Arc::new(Plan::new(&files, files.ids()));
+        Self { all, files, plan }
+    }
+
+    /// Whether a path is one of them.
+    pub(super) fn has(&self, path: &[u8]) -> bool {
+        self.files.lookup(path).is_some()
+    }
+
+    /// What [`Sources::are_same`] asks for.
+    pub(super) fn plan(&self) -> Arc<Plan> {
+        Arc::clone(&self.plan)
     }
 
     /// How many files they are.

@@ -2,7 +2,7 @@
 
 use super::{join, look, os_path};
 use crate::journal::{NameHash, Names, Place};
-use crate::{Changes, Feed, Token, Why};
+use crate::{Changed, Changes, Feed, Token, Why};
 use rapidhash::RapidHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -61,6 +61,7 @@ pub(super) struct Slot(u32);
 /// What is remembered of a directory, and what changed since.
 #[derive(Default)]
 struct Directory {
+    path: Box<[u8]>,
     /// Not here while a question is about the directory.
     blocks: Vec<Block>,
     marks: Marks,
@@ -202,7 +203,11 @@ impl Block {
 
 impl Directory {
     fn n_unsettled(&self) -> usize {
-        self.blocks.iter().map(Block::n_unsettled).sum()
+        let n_marked = match &self.marks {
+            Marks::Some(marks) if !self.blocks.is_empty() => marks.len(),
+            _ => 0,
+        };
+        n_marked + self.blocks.iter().map(Block::n_unsettled).sum::<usize>()
     }
 }
 
@@ -268,7 +273,7 @@ impl Memory {
     pub fn bytes(&self) -> usize {
         let inside = self.lock();
         let blocks = inside.slots.iter().flat_map(|slot| &slot.blocks).map(Block::bytes);
-        let paths = inside.by_path.keys().map(|path| path.len() + size_of::<(Box<[u8]>, Slot)>());
+        let paths = inside.by_path.keys().map(|path| 2 * path.len() + size_of::<(Box<[u8]>, Slot)>());
         let fixed = inside.slots.capacity() * size_of::<Directory>() + inside.by_place.capacity() * 40;
         fixed + blocks.sum::<usize>() + paths.sum::<usize>()
     }
@@ -300,7 +305,7 @@ impl Memory {
     }
 
     /// Takes in what changed until now.
-    pub(super) fn refresh(&self) {
+    pub fn refresh(&self) {
         let mut inside = self.lock();
         let (changes, token) = self.feed.since(inside.token);
         inside.token = Some(token);
@@ -332,7 +337,7 @@ impl Memory {
             Some(slot) => *slot,
             None => {
                 let slot = Slot(upcheck::narrow(slots.len()));
-                slots.push(Directory::default());
+                slots.push(Directory { path: directory.into(), ..Directory::default() });
                 by_path.insert(directory.into(), slot);
                 slot
             }
@@ -357,8 +362,64 @@ impl Memory {
     /// The directories in which there is something that may be remembered once it was asked for again.
     pub(super) fn unsettled(&self) -> Vec<Box<[u8]>> {
         let inside = self.lock();
-        let has_some = |slot: &Slot| inside.slots[slot.0 as usize].n_unsettled() > 0;
-        inside.by_path.iter().filter(|(_, slot)| has_some(slot)).map(|(path, _)| path.clone()).collect()
+        inside.slots.iter().filter(|slot| slot.n_unsettled() > 0).map(|slot| slot.path.clone()).collect()
+    }
+
+    /// The names that were asked for among those that changed, as paths that start where the disk does; those of other memories'
+    /// directories are not among them. `None`: that is not known, or more than so many.
+    #[must_use]
+    pub fn paths_of(&self, changed: &Changed, most: usize) -> Option<Vec<Vec<u8>>> {
+        let inside = self.lock();
+        let mut paths = Vec::new();
+        for (place, names) in changed.places() {
+            let Names::Some(names) = names else {
+                if inside.by_place.contains_key(&place) {
+                    return None;
+                }
+                continue;
+            };
+            for slot in inside.by_place.get(&place).into_iter().flatten() {
+                let directory = &inside.slots[slot.0 as usize];
+                // They are not here while somebody asks for them.
+                if directory.blocks.is_empty() || matches!(directory.marks, Marks::All) {
+                    return None;
+                }
+                for block in &directory.blocks {
+                    let wanted = block.names(&directory.path);
+                    let wanted = wanted.filter(|name| {
+                        let name = NameHash::of(name);
+                        names.iter().any(|(_, changed)| *changed == name)
+                    });
+                    paths.extend(wanted.map(|name| join(&directory.path, name)));
+                    if paths.len() > most {
+                        return None;
+                    }
+                }
+            }
+        }
+        paths.sort_unstable();
+        paths.dedup();
+        Some(paths)
+    }
+
+    /// Whether the answer for a path, as [`Memory::paths_of`] has it, is vouched for.
+    #[must_use]
+    pub fn is_known(&self, path: &[u8]) -> bool {
+        let (directory, name) = match path.iter().rposition(|byte| *byte == b'/') {
+            None => (&b""[..], path),
+            Some(0) => (&b"/"[..], &path[1..]),
+            Some(at) => (&path[..at], &path[at + 1..]),
+        };
+        let inside = self.lock();
+        let Some(slot) = inside.by_path.get(directory) else { return false };
+        let directory = &inside.slots[slot.0 as usize];
+        let is_known = |block: &Block| {
+            let at = block.names(&directory.path).position(|its| its == name);
+            at.is_none_or(|at| block.state(at) == State::Known)
+        };
+        !directory.blocks.is_empty()
+            && !directory.marks.has(NameHash::of(name))
+            && directory.blocks.iter().all(is_known)
     }
 
     /// From now on what is told of the place marks the directory.

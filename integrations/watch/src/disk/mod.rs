@@ -21,7 +21,7 @@ use crate::{Closed, NameTrust, Place, Trust};
 use memory::{Block, Slot, State, Taken};
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 use upcheck::collect::{Confirm, Disk, Headway, Kind, Listing, OneName, OpenFile};
 use upcheck::{Fields, How, IoCounts, Meta, Mtime, Stat, Visit};
@@ -37,16 +37,48 @@ pub struct WatchedDisk<'a> {
     is_same_base: AtomicBool,
     /// Of how many files it may still be proved that nobody has them open.
     n_proofs: AtomicUsize,
+    /// Whether it remembers nothing new.
+    only_asks: bool,
+    /// For so many names the disk beneath was asked.
+    n_asked: AtomicU64,
+    /// For so many names there was an answer, remembered or asked for.
+    n_answered: AtomicU64,
 }
 
 impl<'a> WatchedDisk<'a> {
     /// The disk `inner` with a memory of the same base. What changed until now is known when this returns.
     #[must_use]
     pub fn new(inner: &'a dyn Disk, memory: &'a Memory) -> Self {
+        Self::open(inner, memory, false)
+    }
+
+    /// The same for a question that is to be answered soon: what is not remembered is asked for, and neither watched nor
+    /// remembered. Somebody else does that later, with [`WatchedDisk::new`] and [`WatchedDisk::settle`].
+    #[must_use]
+    pub fn only_asking(inner: &'a dyn Disk, memory: &'a Memory) -> Self {
+        Self::open(inner, memory, true)
+    }
+
+    fn open(inner: &'a dyn Disk, memory: &'a Memory, only_asks: bool) -> Self {
         let (is_same_base, n_proofs) = (AtomicBool::new(false), AtomicUsize::new(PROOFS));
-        let disk = Self { inner, memory, is_same_base, n_proofs };
+        let [n_asked, n_answered] = [AtomicU64::new(0), AtomicU64::new(0)];
+        let disk = Self { inner, memory, is_same_base, n_proofs, only_asks, n_asked, n_answered };
         disk.begin();
         disk
+    }
+
+    /// For how many names it has the answers from memory; `None` if it has asked for any.
+    #[must_use]
+    pub fn remembered(&self) -> Option<u64> {
+        let [n_asked, n_answered] =
+            [&self.n_asked, &self.n_answered].map(|count| count.load(Ordering::Relaxed));
+        (n_asked == 0).then_some(n_answered)
+    }
+
+    fn count(&self, n_asked: u64, n_answered: u64) {
+        self.n_asked.fetch_add(n_asked, Ordering::Relaxed);
+        self.n_answered.fetch_add(n_answered, Ordering::Relaxed);
+        self.memory.count(n_asked, n_answered);
     }
 
     /// Asks for what was asked for before and is not vouched for, and proves of at most so many files that nobody has them
@@ -109,7 +141,7 @@ impl<'a> WatchedDisk<'a> {
             asked.truncate(length);
             asked.extend_from_slice(&name);
             counts.stats += 1;
-            if state == State::Doubtful {
+            if state == State::Doubtful || self.only_asks {
                 block.set(at, self.inner.stat(&asked), state);
                 continue;
             }
@@ -169,20 +201,28 @@ impl Disk for WatchedDisk<'_> {
         }
         let Taken { slot, epoch, mut blocks } = self.memory.take(visit.directory());
         let found = blocks.iter().position(|block| block.is_for(visit));
-        let block = found.map(|at| blocks.swap_remove(at)).filter(|block| !block.is_mostly_unknown());
+        let block = found.map(|at| blocks.swap_remove(at));
         let (is_there, block) = match block {
+            Some(block) if block.is_mostly_unknown() && !self.only_asks => {
+                self.count(stats.len() as u64, stats.len() as u64);
+                self.ask_all(visit, slot, stats, counts, slow)
+            }
+            block if self.only_asks && block.as_ref().is_none_or(Block::is_mostly_unknown) => {
+                self.count(stats.len() as u64, stats.len() as u64);
+                (self.inner.visit_and_tell(visit, stats, counts, slow), block)
+            }
             Some(mut block) => {
                 let before = counts.stats;
                 if !block.is_known() {
                     self.ask_some(visit.directory(), &mut block, counts);
                 }
                 block.copy_to(stats);
-                self.memory.count(counts.stats - before, stats.len() as u64);
+                self.count(counts.stats - before, stats.len() as u64);
                 let is_there = block.is_there();
                 (is_there, Some(block))
             }
             None => {
-                self.memory.count(stats.len() as u64, stats.len() as u64);
+                self.count(stats.len() as u64, stats.len() as u64);
                 self.ask_all(visit, slot, stats, counts, slow)
             }
         };
