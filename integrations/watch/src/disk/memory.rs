@@ -108,6 +108,7 @@ pub(super) struct Block {
     stats: Box<[Stat]>,
     states: Box<[State]>,
     n_known: usize,
+    n_unknown: usize,
 }
 
 impl Block {
@@ -118,9 +119,10 @@ impl Block {
         stats: &[Stat],
         states: Vec<State>,
     ) -> Self {
-        let n_known = states.iter().filter(|state| **state == State::Known).count();
+        let count = |wanted| states.iter().filter(|state| **state == wanted).count();
+        let (n_known, n_unknown) = (count(State::Known), count(State::Unknown));
         let (asked, stats, states) = (visit.asked_bytes().into(), stats.into(), states.into());
-        Self { place, how: visit.how(), is_there, asked, stats, states, n_known }
+        Self { place, how: visit.how(), is_there, asked, stats, states, n_known, n_unknown }
     }
 
     pub(super) fn is_for(&self, visit: Visit<'_>) -> bool {
@@ -142,8 +144,7 @@ impl Block {
 
     /// Whether so much has to be asked for anew that it is better to ask for all.
     pub(super) fn is_mostly_unknown(&self) -> bool {
-        let n_unknown = self.n_unsettled();
-        n_unknown > 8 && n_unknown * 2 > self.states.len()
+        self.n_unknown > 8 && self.n_unknown * 2 > self.states.len()
     }
 
     /// Of how many of them the answer is vouched for.
@@ -164,11 +165,6 @@ impl Block {
             .collect()
     }
 
-    /// Of how many names asking once more may be the last time.
-    fn n_unsettled(&self) -> usize {
-        self.states.iter().filter(|state| **state == State::Unknown).count()
-    }
-
     /// The names in the directory, as [`Visit::names`] has them.
     fn names(&self, directory: &[u8]) -> impl Iterator<Item = &[u8]> {
         // Whole paths are asked for where the directory is not opened.
@@ -180,6 +176,8 @@ impl Block {
     pub(super) fn set(&mut self, at: usize, stat: Stat, state: State) {
         self.n_known -= usize::from(self.states[at] == State::Known);
         self.n_known += usize::from(state == State::Known);
+        self.n_unknown -= usize::from(self.states[at] == State::Unknown);
+        self.n_unknown += usize::from(state == State::Unknown);
         (self.stats[at], self.states[at]) = (stat, state);
     }
 
@@ -202,12 +200,13 @@ impl Block {
 }
 
 impl Directory {
+    /// Of how many names asking once more may be the last time.
     fn n_unsettled(&self) -> usize {
         let n_marked = match &self.marks {
             Marks::Some(marks) if !self.blocks.is_empty() => marks.len(),
             _ => 0,
         };
-        n_marked + self.blocks.iter().map(Block::n_unsettled).sum::<usize>()
+        n_marked + self.blocks.iter().map(|block| block.n_unknown).sum::<usize>()
     }
 }
 
