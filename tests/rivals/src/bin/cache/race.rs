@@ -36,6 +36,9 @@ struct Args {
     /// Take the upcheck that is beside this program as it is, instead of building it
     #[arg(long)]
     as_built: bool,
+    /// Let the server listen at sockets in the file system instead of ports
+    #[arg(long)]
+    sockets: bool,
     /// Another upcheck that takes part in all rounds
     #[arg(long, value_name = "NAME=PROGRAM")]
     rival: Vec<String>,
@@ -49,6 +52,8 @@ const PATIENCE: &str = "60";
 
 struct Race {
     place: TempDir,
+    /// Whether servers listen at ports.
+    ports: bool,
     upchecks: Vec<Upcheck>,
     /// Has both builds.
     server: BazelRemote,
@@ -132,9 +137,19 @@ impl Race {
         let there = (0..copies.n_targets).map(|n| Digest::of(&copies.content(n)));
         let others = (0..copies.n_targets).map(|n| Digest::of(&n.to_be_bytes()));
         let digests = [there.collect(), others.collect()];
-        let server = start(args.few + args.many, args.size)?;
+        let server = start(args.few + args.many, args.size, !args.sockets)?;
         let client = client(&server)?;
-        let race = Self { place, upchecks, server, client, few, many, digests, table: Table::default() };
+        let race = Self {
+            ports: !args.sockets,
+            place,
+            upchecks,
+            server,
+            client,
+            few,
+            many,
+            digests,
+            table: Table::default(),
+        };
         for pair in race.pairs() {
             let directory = pair.built.build_directory();
             let mut push = race.upcheck(&race.upchecks[0], "snapshot push", &directory, &race.server);
@@ -226,7 +241,7 @@ impl Race {
     fn there_and_back(&self, table: &mut Table, upcheck: &Upcheck) -> Result<(), String> {
         let Pair { built, bare, .. } = &self.few;
         let n_targets = built.copies.n_targets;
-        let server = start(n_targets, built.copies.size)?;
+        let server = start(n_targets, built.copies.size, self.ports)?;
         let n = grouped(n_targets);
         let mut add = |what: &str, taken| table.add(&format!("{what}, {n} targets"), n_targets, taken);
         let suffix = &upcheck.suffix;
@@ -310,11 +325,11 @@ fn cpu_of_children() -> Result<Duration, String> {
 }
 
 /// A server that has room for so many targets.
-fn start(n_targets: usize, size: usize) -> Result<BazelRemote, String> {
+fn start(n_targets: usize, size: usize, ports: bool) -> Result<BazelRemote, String> {
     // Of each target it keeps some seven files, most of which take up a page.
     let gigabytes = 2 + n_targets * (size + (28 << 10)) / (1 << 30);
     let more = ["--max_size".into(), gigabytes.to_string().into()];
-    let setup = Setup { ports: true, more: more.into(), ..Setup::default() };
+    let setup = Setup { ports, more: more.into(), ..Setup::default() };
     BazelRemote::start(setup).ok_or_else(|| "there is no bazel-remote here".into())
 }
 
