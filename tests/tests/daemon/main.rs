@@ -10,6 +10,7 @@ mod noise;
 mod open;
 mod replaced;
 mod same;
+mod settled;
 mod strangers;
 
 use command::{Ran, upcheck_in};

@@ -6,6 +6,7 @@ mod limits;
 mod mounts;
 mod names;
 mod paths;
+mod settle;
 mod storm;
 mod told;
 mod writers;

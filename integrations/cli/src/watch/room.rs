@@ -85,6 +85,12 @@ impl Room {
         self.known.clear();
     }
 
+    /// Whether all files are vouched for that the last answer is made of.
+    pub(super) fn is_settled(&self) -> bool {
+        let calm = self.known.last().and_then(|known| known.calm.as_ref());
+        calm.is_some_and(|calm| calm.told.is_empty())
+    }
+
     /// What is left to be done after an answer, so that the next one takes less.
     pub(super) fn unsettled(&self) -> Option<Unsettled> {
         let (eyes, known) = (self.eyes.clone()?, self.known.last()?);
@@ -242,6 +248,8 @@ impl Known {
             // It is how everything looked then.
             summary.snapshot = (moment, moment);
             (summary.counts.directories, summary.counts.stats) = (0, n_asked);
+            // As when all of them are asked for: the first answer may have been found without depfiles.
+            summary.n_files = self.asked.n_files();
         }
         let rules = Ninja { image: self.image, ..Ninja::of(build) };
         let mut answer = ninja::answer(common, check, build, (self.asked.report().clone(), &summary), rules);

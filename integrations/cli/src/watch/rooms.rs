@@ -59,6 +59,7 @@ impl Answerer for Rooms {
                 json!({
                     "directory": directory.to_string_lossy(),
                     "busy": false,
+                    "settled": room.is_settled(),
                     "files": room.n_files(),
                     "asked": room.asked().of_disk,
                     "remembered": room.asked().remembered,
