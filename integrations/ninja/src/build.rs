@@ -334,9 +334,14 @@ impl Build {
     /// The answer in short.
     #[must_use]
     pub fn summary(&self, snapshot: &Snapshot, report: &Report) -> Summary {
+        self.summary_of(snapshot, snapshot.n_files(), report)
+    }
+
+    /// The same where somebody has counted the files of the snapshot already.
+    pub(crate) fn summary_of(&self, snapshot: &Snapshot, n_files: usize, report: &Report) -> Summary {
         Summary {
             n_targets: report.n_targets,
-            n_files: snapshot.n_files(),
+            n_files,
             counts: snapshot.counts(),
             snapshot: (snapshot.began(), snapshot.ended()),
             version: self.version,

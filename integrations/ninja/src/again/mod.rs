@@ -24,6 +24,8 @@ pub struct Asked {
     build: Build,
     requests: Vec<FileId>,
     snapshot: Snapshot,
+    /// How many files are in the snapshot.
+    n_seen: usize,
     settled: Settled,
     report: Report,
     plan: Arc<Plan>,
@@ -59,7 +61,8 @@ impl Asked {
         let depfile_ids = depfiles.iter().map(|(file, ..)| *file);
         let plan = Arc::new(Plan::new(&build.graph.files, asked.chain(depfile_ids).collect::<Vec<_>>()));
         let sources = Sources::new(&build.sources, build.began);
-        Some(Self { requests, snapshot, settled, report, plan, sources, depfiles, build })
+        let n_seen = snapshot.n_files();
+        Some(Self { requests, snapshot, n_seen, settled, report, plan, sources, depfiles, build })
     }
 
     /// Asks once more.
@@ -80,13 +83,9 @@ impl Asked {
             before != Stat::Unknown && look(snapshot.stat(*file)) != look(before)
         };
         let changed: Vec<FileId> = self.plan.files().filter(differs).collect();
-        if changed.is_empty() {
-            // What the last decision rests on looks the same here.
-            self.snapshot = snapshot;
-            return Again::Same;
-        }
-        self.snapshot = snapshot;
-        self.judge(&changed)
+        (self.n_seen, self.snapshot) = (snapshot.n_files(), snapshot);
+        // Where nothing changed, what the last decision rests on looks the same here.
+        if changed.is_empty() { Again::Same } else { self.judge(&changed) }
     }
 
     /// Asks once more about files of these paths only, where nothing else was touched. `None`: that is not enough.
@@ -171,7 +170,7 @@ impl Asked {
     /// The last answer in short.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        self.build.summary(&self.snapshot, &self.report)
+        self.build.summary_of(&self.snapshot, self.n_seen, &self.report)
     }
 
     /// The decision that the last answer comes from.
