@@ -15,8 +15,8 @@ mod disk;
 #[cfg(target_os = "linux")]
 mod inotify;
 mod journal;
-pub mod told;
 mod token;
+pub mod told;
 #[cfg(unix)]
 mod view;
 

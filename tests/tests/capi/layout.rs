@@ -190,8 +190,7 @@ fn enumerators_and_macros_have_the_values_that_rust_has() {
         "MTIME_OR_DIGEST",
         "NEWER",
     ];
-    let bases =
-        ["NOTHING", "TOLD", "FIRST", "EVERYTHING", "GAP", "SILENCE", "WRONG", "MOVED", "UNSUPPORTED"];
+    let bases = ["NOTHING", "TOLD", "FIRST", "EVERYTHING", "GAP", "SILENCE", "WRONG", "MOVED", "UNSUPPORTED"];
     let expected: Vec<_> = [
         numbered("POLICY", &policies),
         numbered("STAT", &["UNKNOWN", "MISSING", "PRESENT", "UNREADABLE"]),

@@ -16,8 +16,7 @@ use tempfile::TempDir;
 use upcheck_tests::aloud::{not_tested, progress};
 use upcheck_tests::tools::{Ninja, root};
 
-const PROGRAMS: [&str; 8] =
-    ["describe", "records", "loads", "threads", "forks", "misuse", "stack", "feed"];
+const PROGRAMS: [&str; 8] = ["describe", "records", "loads", "threads", "forks", "misuse", "stack", "feed"];
 
 /// Who watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -197,9 +197,8 @@ impl Directories {
         let Self { all, by_key, .. } = self;
         let mut forget = |at: &usize| all[*at].blocks.clear();
         by_key.get(key).into_iter().flatten().for_each(&mut forget);
-        let (from, to) = ([key, b"/"].concat(), [key, b"0"].concat());
-        // The separator and the byte behind it.
-        const { assert!(b'/' + 1 == b'0') };
+        // The separator, and the byte that comes after it.
+        let (from, to) = ([key, b"/"].concat(), [key, &[b'/' + 1]].concat());
         let range = (Bound::Excluded(&from[..]), Bound::Excluded(&to[..]));
         by_key.range::<[u8], _>(range).flat_map(|(_, all)| all).for_each(&mut forget);
     }
