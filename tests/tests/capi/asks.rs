@@ -76,13 +76,13 @@ fn the_daemon_says_to_a_driver_what_the_command_says() {
     let (user, space) = (User::new(), project());
     assert_eq!(user.asked(space.path(), &[]), "0 it is not running");
     user.watch("start");
-    assert_eq!(user.asked(space.path(), &[]), "2 ");
+    assert_eq!(user.asked(space.path(), &[]), "2");
     build(&space, Ninja::V1_13, &Question::default());
-    assert_eq!(user.asked(space.path(), &[]), "1 ");
+    assert_eq!(user.asked(space.path(), &[]), "1");
     space.write_last("mid", "2");
-    assert_eq!(user.asked(space.path(), &[]), "2 ");
-    assert_eq!(user.asked(space.path(), &["other"]), "1 ");
-    assert_eq!(user.asked(space.path(), &["other", "out"]), "2 ");
+    assert_eq!(user.asked(space.path(), &[]), "2");
+    assert_eq!(user.asked(space.path(), &["other"]), "1");
+    assert_eq!(user.asked(space.path(), &["other", "out"]), "2");
     // What the command answers with trouble, the daemon does not answer.
     assert!(user.asked(space.path(), &["nobody"]).starts_with("0 "));
     assert!(user.asked(Path::new("/nowhere/at/all"), &[]).starts_with("0 "));
