@@ -6,6 +6,8 @@
  *   upcheck_report   the verdicts and the reasons, as arrays
  *   upcheck_records  what each target's last success looked like: upcheck_begin before its command, upcheck_commit after
  *   upcheck_snapshot the status of many files, for those who judge for themselves
+ *   upcheck_changes  what a driver knows to have changed: all else is answered from memory
+ *   upcheck_answer   what the daemon says, where one runs (upcheck watch)
  *
  * What follows holds everywhere.
  *
@@ -24,7 +26,8 @@
  * Panics      A bug inside the library comes back as UPCHECK_E_INTERNAL; the handles that the call took as non-const
  *             can then only be freed. The panic's message goes to standard error, as Rust programs do it, unless the
  *             program has set another hook. Apart from that the library prints nothing, never exits, reads no
- *             environment variable and installs no handler. It needs panic=unwind, which is Rust's default.
+ *             environment variable, but in upcheck_ask_daemon, and installs no handler. It needs panic=unwind, which is
+ *             Rust's default.
  * Processes   A check reads, and changes nothing on the disk. Records are written by the calls that say so.
  *             Do not fork while another thread is inside a call; after a fork, handles work in both processes.
  * Growth      Structs that callers fill begin with struct_size = sizeof(the struct): members are added at the end, and
@@ -432,6 +435,89 @@ UPCHECK_API const upcheck_target *upcheck_affected_targets(const upcheck_affecte
 /* The positions, among the files that were asked about, of those that nothing depends on. */
 UPCHECK_API const size_t *upcheck_affected_unknown(const upcheck_affected *affected, size_t *n);
 UPCHECK_API void upcheck_affected_free(upcheck_affected *affected);
+
+/* ---- who knows what changed --------------------------------------------------------------------- */
+
+/* A driver that knows what changed, from a watcher of its own, tells a graph before it checks it: then files that it does
+ * not name are answered from memory, as earlier checks of this graph saw them. What it promises by that, and what is looked
+ * after all the same, stands in docs/WATCH.md. In short: every file that the graph names, or a depfile, is told of if it
+ * was written to, by whomever, between the moment that `since` stands for and the one that `now` stands for.
+ *
+ * What is told is good for the next check of the graph; several calls before it add up. The disk is asked for everything by a
+ * check before which nothing was told; where `since` is not the last `now`; and on systems that are no Unix.
+ * A driver is found out when a file is not as it should be by what it told: that check, and all later ones, ask
+ * the disk for everything, until it tells of UPCHECK_EVERYTHING. Only checks go by what was told; other calls ask the disk. */
+#define UPCHECK_EVERYTHING 1u /* anything may have changed: begin anew. `since` and paths are not looked at */
+
+typedef struct upcheck_changes {
+  size_t struct_size;
+  upcheck_str since;        /* the `now` of the call before; empty: there was none                            */
+  upcheck_str now;          /* bytes of the driver's, which the next call goes on from                        */
+  const upcheck_str *paths; /* what may have changed: absolute, or relative to the graph's directory; a directory stands for
+                               all beneath it */
+  size_t n_paths;
+  uint32_t flags;           /* UPCHECK_EVERYTHING                                                             */
+  uint32_t spot_checks;     /* how many remembered files a check looks at to find the driver out; 0: 16      */
+  uint64_t young;           /* files that changed so many nanoseconds before a check, or fewer, are not remembered: they may
+                               still be written to; 0: 10 s */
+} upcheck_changes;
+/* Costs time for what is named, not for what is in the graph, and asks nothing of the disk. */
+UPCHECK_API UPCHECK_CHECKED upcheck_status
+upcheck_graph_tell(upcheck_graph *graph, const upcheck_changes *changes, upcheck_error **error);
+
+enum { /* what a check was answered from; all but UPCHECK_FROM_TOLD: the disk was asked for everything */
+  UPCHECK_FROM_NOTHING = 0,    /* nothing was told yet                                               */
+  UPCHECK_FROM_TOLD = 1,       /* memory, but for what was told and what is asked for each time      */
+  UPCHECK_FROM_FIRST = 2,      /* these were the first things told                                   */
+  UPCHECK_FROM_EVERYTHING = 3, /* the driver said that everything may have changed                   */
+  UPCHECK_FROM_GAP = 4,        /* `since` was not the last `now`                                     */
+  UPCHECK_FROM_SILENCE = 5,    /* nothing was told since the check before                            */
+  UPCHECK_FROM_WRONG = 6,      /* the driver was found out, now or before                            */
+  UPCHECK_FROM_MOVED = 7,      /* another directory, or a link, is in the place of the graph's       */
+  UPCHECK_FROM_UNSUPPORTED = 8 /* nothing can be remembered on this system                           */
+};
+/* What became of what was told, counted over all checks of the graph. */
+typedef struct upcheck_told {
+  size_t struct_size;
+  uint64_t n_asked;       /* files that the disk was asked for                                                */
+  uint64_t n_remembered;  /* files that were answered from memory                                             */
+  uint64_t n_spot_checks; /* remembered files that were looked at all the same, to find the driver out        */
+  uint64_t n_directories; /* directories that were                                                            */
+  uint64_t n_wrong;       /* how often it was found out                                                       */
+  int32_t basis;          /* of the last check: UPCHECK_FROM_...                                              */
+  int32_t believed;       /* 0: only UPCHECK_EVERYTHING makes it be believed again; else 1                    */
+} upcheck_told;
+UPCHECK_API UPCHECK_CHECKED upcheck_status
+upcheck_graph_told(const upcheck_graph *graph, upcheck_told *told, upcheck_error **error);
+/* The file by which the driver was found out last; empty if it never was. */
+UPCHECK_API upcheck_str upcheck_graph_wrong(const upcheck_graph *graph);
+
+/* A question to the daemon (upcheck watch), which remembers builds and watches their files: is a ninja build fresh? */
+typedef struct upcheck_question {
+  size_t struct_size;
+  upcheck_str directory;      /* the build directory; empty: the working directory                            */
+  upcheck_str manifest;       /* empty: build.ninja                                                           */
+  const upcheck_str *targets; /* what is asked about, by name; NULL: what the manifest names as its defaults  */
+  size_t n_targets;
+  uint32_t version;           /* as in upcheck_ninja_options                                                  */
+  uint32_t flags;             /* 0                                                                            */
+} upcheck_question;
+typedef struct upcheck_answer upcheck_answer;
+/* Asks it, and starts none. It answers a user's own processes, of this very version, that see the same files as it does; what it
+ * does not answer is no error: the driver checks by itself. Waits for as long as the daemon is at work, and 250 ms for one
+ * that shows no sign of life. Reads XDG_RUNTIME_DIR, XDG_CACHE_HOME, HOME, UPCHECK_CACHE_DIR, TZ and TZDIR: by
+ * these the daemon is found, and they have to be the same for both. Linux only; elsewhere nothing is answered. */
+UPCHECK_API UPCHECK_CHECKED upcheck_status
+upcheck_ask_daemon(const upcheck_question *question, upcheck_answer **answer, upcheck_error **error);
+enum { /* answers; 0 is none */
+  UPCHECK_ANSWER_NONE = 0,
+  UPCHECK_ANSWER_FRESH = 1, /* nothing is to be done                                                           */
+  UPCHECK_ANSWER_STALE = 2  /* something is stale or pending: upcheck_check tells what                         */
+};
+UPCHECK_API int32_t upcheck_answer_verdict(const upcheck_answer *answer);      /* UPCHECK_ANSWER_NONE for NULL   */
+/* Why there is no answer, for people; never NULL, "" where there is one. */
+UPCHECK_API const char *upcheck_answer_why(const upcheck_answer *answer);
+UPCHECK_API void upcheck_answer_free(upcheck_answer *answer);
 
 /* ---- building: what is put on record ------------------------------------------------------------ */
 

@@ -136,19 +136,21 @@ fn check(
     records: Option<&Records>,
     question: &Question<'_>,
 ) -> Result<upcheck_report, Failure> {
-    let upcheck_graph { disk: plain, kind, number, .. } = graph;
-    let disk = Cancellable { disk: plain, cancel: question.cancel };
+    let upcheck_graph { disk: plain, kind, number, told, .. } = graph;
+    let asked = Cancellable { disk: plain, cancel: question.cancel };
+    let remembering = told.as_mut().map(|told| told.question(&asked, question.threads));
+    let disk: &dyn Disk = remembering.as_ref().map_or(&asked, |disk| disk);
     let result = match kind {
         Kind::Project(project) => {
             let options = Options { threads: question.threads, ..Options::default() };
             let requests = question.requests.map_or_else(|| project.default_requests(), <[FileId]>::to_vec);
             let checked = match question.by_times {
-                true => project.check_by_times(&disk, &requests, options),
-                false => project.check(&disk, records, &requests, options),
+                true => project.check_by_times(disk, &requests, options),
+                false => project.check(disk, records, &requests, options),
             };
             match checked {
                 // What was found after the user cancelled is not what is there.
-                Ok(_) if disk.is_cancelled() => Err(Failure::cancelled()),
+                Ok(_) if asked.is_cancelled() => Err(Failure::cancelled()),
                 Ok(checked) => {
                     let (verdicts, n_contents) = (checked.verdicts().to_vec(), checked.n_contents);
                     Ok(upcheck_report::new(*number, checked.report, &verdicts, &checked.snapshot, n_contents))
@@ -159,14 +161,17 @@ fn check(
         Kind::Ninja(_) if question.by_times || records.is_some() => {
             Err(Failure::invalid("the graph is ninja's, which has its own rules and records"))
         }
-        Kind::Ninja(ninja) => ninja.check(plain, &disk, question.requests).map(|(is_new, checked)| {
-            if is_new {
-                *number = next_number();
-            }
-            upcheck_report::new(*number, checked.report, &checked.verdicts, &checked.snapshot, 0)
-        }),
+        Kind::Ninja(ninja) => {
+            let is_cancelled = || asked.is_cancelled();
+            ninja.check(plain, disk, question.requests, &is_cancelled).map(|(is_new, checked)| {
+                if is_new {
+                    *number = next_number();
+                }
+                upcheck_report::new(*number, checked.report, &checked.verdicts, &checked.snapshot, 0)
+            })
+        }
     };
-    result.map_err(|failure| if disk.is_cancelled() { Failure::cancelled() } else { failure })
+    result.map_err(|failure| if asked.is_cancelled() { Failure::cancelled() } else { failure })
 }
 
 /// The names that a description may have for a file of the caller: as it is given, relative to the graph's directory,

@@ -13,6 +13,7 @@ use upcheck::collect::{OneName, OsDisk, os_disk_knowing};
 use upcheck::image::ImageFolder;
 use upcheck::project::DescribeError;
 use upcheck::{FileId, Graph, Project, TargetId};
+use upcheck_watch::told::Told;
 
 /// `UPCHECK_NONE`
 pub const UPCHECK_NONE: u32 = u32::MAX;
@@ -32,6 +33,8 @@ pub struct upcheck_graph {
     /// The directory that relative paths start from, absolute and without links.
     pub(crate) directory: PathBuf,
     pub(crate) kind: Kind,
+    /// What the caller tells of changes; `None` while he has told nothing.
+    pub(crate) told: Option<Box<Told>>,
 }
 
 handle!(upcheck_graph, "the graph");
@@ -55,7 +58,8 @@ impl upcheck_graph {
         let mut project = Project::new();
         project.set_base(absolute.as_os_str().as_encoded_bytes());
         let kind = Kind::Project(project.into());
-        Ok(Self { poisoned: false, number: next_number(), disk, one_name, directory: absolute, kind })
+        let number = next_number();
+        Ok(Self { poisoned: false, number, disk, one_name, directory: absolute, kind, told: None })
     }
 
     /// Opens the directory anew, for a call that looks at files: what has its name now is what commands work in. The one

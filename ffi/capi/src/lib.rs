@@ -19,6 +19,7 @@
 compile_error!("a panic has to stop at the border to C, which takes panic=unwind");
 
 mod affected;
+mod ask;
 mod border;
 mod build;
 mod cancel;
@@ -26,6 +27,7 @@ mod check;
 mod describe;
 mod error;
 mod evidence;
+mod feed;
 mod graph;
 mod load;
 mod lock;
@@ -38,12 +40,14 @@ pub mod testing;
 mod texts;
 
 pub use affected::*;
+pub use ask::*;
 pub use build::*;
 pub use cancel::*;
 pub use check::*;
 pub use describe::*;
 pub use error::*;
 pub use evidence::*;
+pub use feed::*;
 pub use graph::*;
 pub use load::*;
 pub use lock::*;
@@ -63,6 +67,7 @@ const _: fn() = || {
     is_for_threads::<upcheck_build>();
     is_for_threads::<upcheck_cancel>();
     is_for_threads::<upcheck_affected>();
+    is_for_threads::<upcheck_answer>();
     is_for_threads::<upcheck_snapshot>();
     is_for_threads::<upcheck_error>();
 };

@@ -1,9 +1,8 @@
 //! Graphs of ninja build directories.
 
-use crate::cancel::Cancellable;
 use crate::error::Failure;
 use std::path::PathBuf;
-use upcheck::collect::OsDisk;
+use upcheck::collect::{Disk, OsDisk};
 use upcheck::{FileId, Graph, History, Report, Settled, Snapshot, TargetId, Verdict, path};
 use upcheck_ninja::{Build, Images, LastCheck, Opened, Options};
 
@@ -86,8 +85,9 @@ impl NinjaGraph {
     pub(crate) fn check(
         &mut self,
         plain: &OsDisk,
-        disk: &Cancellable<'_, OsDisk>,
+        disk: &dyn Disk,
         requests: Option<&[FileId]>,
+        is_cancelled: &dyn Fn() -> bool,
     ) -> Result<(bool, Checked), Failure> {
         let mut own = requests.map(<[FileId]>::to_vec);
         let mut renewed = self.renewed(plain, own.as_deref_mut())?;
@@ -108,7 +108,7 @@ impl NinjaGraph {
         let settled = is_default.then(|| Settled::new(&decision));
         // What was found after the user cancelled is not what is there, and not for later checks either. What was found
         // until now is.
-        if disk.is_cancelled() {
+        if is_cancelled() {
             return Err(Failure::cancelled());
         }
         if let Some(images) = &self.images {

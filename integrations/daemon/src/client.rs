@@ -2,7 +2,9 @@
 
 use crate::place::Place;
 use crate::protocol::{MOST_ANSWER, Message, Reply, Request};
-use std::io::{self, ErrorKind, Read};
+use rustix::net::SendFlags;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// How long to wait for a sign of life before the daemon counts as hung.
@@ -53,7 +55,7 @@ pub fn ask(place: &Place, request: &Request, patience: Patience) -> Result<Reply
     let mut stream = place.connect().map_err(unwell)?.ok_or(NoAnswer::NotRunning)?;
     let wait = Some(patience.0);
     stream.set_read_timeout(wait).and_then(|()| stream.set_write_timeout(wait)).map_err(unwell)?;
-    request.to_message().write(&mut stream).map_err(unwell)?;
+    request.to_message().write(&mut Unheard(&stream)).map_err(unwell)?;
     loop {
         let message = Message::read(&mut stream, MOST_ANSWER).map_err(unwell)?;
         match Reply::from_message(message) {
@@ -71,5 +73,18 @@ pub fn ask(place: &Place, request: &Request, patience: Patience) -> Result<Reply
             Some(reply) => return Ok(reply),
             None => return Err(NoAnswer::Unwell("it speaks another language".into())),
         }
+    }
+}
+
+/// A connection whose end is an error and no signal: not every program that asks has said that it wants none.
+struct Unheard<'a>(&'a UnixStream);
+
+impl Write for Unheard<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::net::send(self.0, bytes, SendFlags::NOSIGNAL)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -25,6 +25,12 @@ impl Program {
         Ok(Self { id, path: std::fs::read_link(file)? })
     }
 
+    /// What a driver says that uses the library of that version, and is no command.
+    #[must_use]
+    pub fn library(version: &str) -> String {
+        format!("{version} library")
+    }
+
     /// Its version, and which file it is: the same for two processes that run the same file, as it was.
     #[must_use]
     pub fn id(&self) -> &str {

@@ -311,7 +311,9 @@ impl Shared {
             self.end(Ended::Outdated);
             return Some("its program was replaced, it begins anew".into());
         }
-        if request.program != self.program.id() {
+        // A driver is another program; what he gets is what a library of this version would find.
+        let library = Program::library(self.settings.version);
+        if request.program != self.program.id() && request.program != library {
             return Some("it runs another upcheck".into());
         }
         let difference = self.surroundings.difference(&request.surroundings)?;

@@ -7,6 +7,7 @@
 //!
 //! A feed is a hint that is never wrong: in any doubt the answer is "everything", and for what it cannot vouch it says so.
 //! [`WatchedDisk`] makes of it a disk that answers as the one beneath it, and asks that for what changed only.
+//! Whoever has a feed of his own brings it with [`told::Told`].
 //! What it rests on, and what it cannot see, stands in `docs/WATCH.md`.
 
 mod backend;
@@ -15,6 +16,7 @@ mod disk;
 mod inotify;
 mod journal;
 mod token;
+pub mod told;
 #[cfg(unix)]
 mod view;
 

@@ -49,6 +49,11 @@ fn rust() -> Layouts {
         upcheck_summary {
             struct_size, n_targets, n_stale, n_pending, n_root_causes, n_files, n_directories, n_contents, began, ended
         }
+        upcheck_changes { struct_size, since, now, paths, n_paths, flags, spot_checks, young }
+        upcheck_told {
+            struct_size, n_asked, n_remembered, n_spot_checks, n_directories, n_wrong, basis, believed
+        }
+        upcheck_question { struct_size, directory, manifest, targets, n_targets, version, flags }
         upcheck_finding { target, reason, file, against, seen, expected, upstream, reserved }
         upcheck_stale { target, verdict, first_finding, n_findings, waits }
         upcheck_cause { file, reason, n_targets }
@@ -131,6 +136,7 @@ fn enumerators_and_macros_have_the_values_that_rust_has() {
         ("UPCHECK_BY_TIMES", UPCHECK_BY_TIMES),
         ("UPCHECK_WAIT", UPCHECK_WAIT),
         ("UPCHECK_MADE_IN_ORDER", UPCHECK_MADE_IN_ORDER),
+        ("UPCHECK_EVERYTHING", UPCHECK_EVERYTHING),
     ] {
         assert_eq!(take(name), i64::from(value), "{name}");
     }
@@ -157,7 +163,7 @@ fn enumerators_and_macros_have_the_values_that_rust_has() {
         .enumerators
         .iter()
         .skip_while(|name| *name != "UPCHECK_FRESH")
-        .take_while(|name| !name.starts_with("UPCHECK_STAT_"))
+        .take_while(|name| !name.starts_with("UPCHECK_FROM_"))
         .cloned()
         .collect();
     for (number, name) in (0i32..).zip(&reasons) {
@@ -184,10 +190,13 @@ fn enumerators_and_macros_have_the_values_that_rust_has() {
         "MTIME_OR_DIGEST",
         "NEWER",
     ];
+    let bases = ["NOTHING", "TOLD", "FIRST", "EVERYTHING", "GAP", "SILENCE", "WRONG", "MOVED", "UNSUPPORTED"];
     let expected: Vec<_> = [
         numbered("POLICY", &policies),
         numbered("STAT", &["UNKNOWN", "MISSING", "PRESENT", "UNREADABLE"]),
         numbered("VERDICT", &["FRESH", "STALE", "PENDING", "UNASKED"]),
+        numbered("FROM", &bases),
+        numbered("ANSWER", &["NONE", "FRESH", "STALE"]),
     ]
     .concat();
     let expected: BTreeMap<_, _> = expected.iter().map(|(name, value)| (&**name, *value)).collect();

@@ -4,6 +4,8 @@
 #![allow(unsafe_code, reason = "what is tested is called as from C; each block names the fact it relies on")]
 
 // These compile C for the system they run on. tests/run-windows does it for Windows.
+#[cfg(target_os = "linux")]
+mod asks;
 #[cfg(unix)]
 mod c;
 mod choices;

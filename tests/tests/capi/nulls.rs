@@ -61,6 +61,13 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("upcheck_affected_targets", "affected, &n", "affected n"),
     ("upcheck_affected_unknown", "affected, &n", "affected n"),
     ("upcheck_affected_free", "moved(&affected)", "affected"),
+    ("upcheck_graph_tell", "graph, &changes, &error", ""),
+    ("upcheck_graph_told", "graph, &told, &error", ""),
+    ("upcheck_graph_wrong", "graph", "graph"),
+    ("upcheck_ask_daemon", "&question, &new_answer, &error", ""),
+    ("upcheck_answer_verdict", "answer", "answer"),
+    ("upcheck_answer_why", "answer", "answer"),
+    ("upcheck_answer_free", "moved(&answer)", "answer"),
     ("upcheck_begin", "graph, records, &zero, 1, &new_build, &error", ""),
     ("upcheck_commit", "graph, records, build, 0, &error", ""),
     ("upcheck_build_doubts", "build, &n, &stride", "build n stride"),
@@ -106,6 +113,12 @@ const MEMBERS: &[(&str, &str, bool)] = &[
     ("ninja_options", "manifest.ptr", false),
     ("ninja_options", "image_folder.ptr", false),
     ("check_options", "cancel", true),
+    ("changes", "since.ptr", false),
+    ("changes", "now.ptr", false),
+    ("changes", "paths", false),
+    ("question", "directory.ptr", false),
+    ("question", "manifest.ptr", false),
+    ("question", "targets", false),
 ];
 
 const FIXTURE: &str = r#"/* Made by nulls.rs. */
@@ -121,6 +134,7 @@ static upcheck_cancel *cancel, *new_cancel;
 static upcheck_lock *lock, *new_lock;
 static upcheck_affected *affected, *new_affected;
 static upcheck_snapshot *snapshot, *new_snapshot;
+static upcheck_answer *answer, *new_answer;
 static upcheck_error *some_error, *error;
 static upcheck_file file, files[2], in, out, other;
 static upcheck_target target, zero;
@@ -131,6 +145,9 @@ static upcheck_description description;
 static upcheck_targets targets;
 static upcheck_ninja_options ninja_options;
 static upcheck_check_options check_options;
+static upcheck_changes changes;
+static upcheck_told told;
+static upcheck_question question;
 static upcheck_str texts[2];
 static const char bytes[] = "inout";
 static const uint64_t ends[] = {2, 5}, one_end[] = {1}, two_end[] = {2};
@@ -163,9 +180,15 @@ static void fixture(void) {
   texts[1] = str("in");
   OK(upcheck_affected_by(graph, NULL, texts, 2, &affected, &error));
   OK(upcheck_collect(NULL, 0, bytes, ends, 2, 0, &snapshot, &error));
+  memset(&question, 0, sizeof question);
+  question.struct_size = sizeof question;
+  question.directory = str("."), question.manifest = str("build.ninja");
+  question.targets = texts, question.n_targets = 1;
+  OK(upcheck_ask_daemon(&question, &answer, &error));
   EXPECT(upcheck_graph_load_json(graph, "nowhere", 7, &some_error) != UPCHECK_OK);
   new_graph = UNTOUCHED, new_records = UNTOUCHED, new_report = UNTOUCHED, new_build = UNTOUCHED;
-  new_affected = UNTOUCHED, new_snapshot = UNTOUCHED, new_lock = UNTOUCHED, new_cancel = NULL, error = UNTOUCHED;
+  new_affected = UNTOUCHED, new_snapshot = UNTOUCHED, new_lock = UNTOUCHED, new_answer = UNTOUCHED, new_cancel = NULL;
+  error = UNTOUCHED;
   file = target = files[0] = files[1] = 4711;
   stale = reason = 4711;
   n = stride = 4711;
@@ -179,6 +202,12 @@ static void fixture(void) {
   memset(&check_options, 0, sizeof check_options);
   check_options.struct_size = sizeof check_options;
   check_options.cancel = cancel;
+  memset(&changes, 0, sizeof changes);
+  changes.struct_size = sizeof changes;
+  changes.since = str("a"), changes.now = str("b");
+  changes.paths = texts, changes.n_paths = 2;
+  memset(&told, 0, sizeof told);
+  told.struct_size = sizeof told;
   memset(&description, 0, sizeof description);
   description.struct_size = sizeof description;
   description.outputs = &other, description.n_outputs = 1;
@@ -204,7 +233,8 @@ static void fixture(void) {
 /* A call that was refused has written nothing. */
 static void nothing_was_written(void) {
   EXPECT(new_graph == UNTOUCHED && new_records == UNTOUCHED && new_report == UNTOUCHED && new_build == UNTOUCHED);
-  EXPECT(new_affected == UNTOUCHED && new_snapshot == UNTOUCHED && new_lock == UNTOUCHED);
+  EXPECT(new_affected == UNTOUCHED && new_snapshot == UNTOUCHED && new_lock == UNTOUCHED && new_answer == UNTOUCHED);
+  EXPECT(told.believed == 0);
   EXPECT(file == 4711 && target == 4711 && files[0] == 4711 && files[1] == 4711 && stale == 4711 && reason == 4711);
   EXPECT(summary.n_targets == 0 && buffer[0] == '.');
   EXPECT(graph == NULL || upcheck_graph_n_targets(graph) == 1);
@@ -225,6 +255,7 @@ static void done(void) {
   if (new_affected != UNTOUCHED) upcheck_affected_free(new_affected);
   if (new_snapshot != UNTOUCHED) upcheck_snapshot_free(new_snapshot);
   if (new_lock != UNTOUCHED) upcheck_lock_free(new_lock);
+  if (new_answer != UNTOUCHED) upcheck_answer_free(new_answer);
   upcheck_cancel_free(new_cancel);
   upcheck_error_free(some_error);
   upcheck_graph_free(graph);
@@ -236,6 +267,7 @@ static void done(void) {
   upcheck_lock_free(lock);
   upcheck_affected_free(affected);
   upcheck_snapshot_free(snapshot);
+  upcheck_answer_free(answer);
 }
 
 static void is_status(upcheck_status got, upcheck_status expected, int has_error, const char *what) {
@@ -284,6 +316,8 @@ pub(crate) fn program() -> String {
             "description" => "upcheck_graph_add_target(graph, &description, &target, &error)",
             "targets" => "upcheck_graph_add_targets(graph, &targets, &target, &error)",
             "ninja_options" => "upcheck_graph_load_ninja(empty, &ninja_options, &error)",
+            "changes" => "upcheck_graph_tell(graph, &changes, &error)",
+            "question" => "upcheck_ask_daemon(&question, &new_answer, &error)",
             _ => "upcheck_check(graph, records, &check_options, &new_report, &error)",
         };
         let expected = if *is_fine { "UPCHECK_OK" } else { "UPCHECK_E_INVALID" };

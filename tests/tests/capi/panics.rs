@@ -90,6 +90,7 @@ const WITH_GRAPH: &[(&str, Call)] = &[
     ("load_compile_commands", |all, error| unsafe { upcheck_graph_load_compile_commands(all.graph, c"x".as_ptr(), 1, 0, error) }),
     ("check", |all, error| unsafe { upcheck_check(all.graph, null(), null(), &mut null_mut(), error) }),
     ("affected_by", |all, error| unsafe { upcheck_affected_by(all.graph, null(), null(), 0, &mut null_mut(), error) }),
+    ("tell", |all, error| unsafe { upcheck_graph_tell(all.graph, &upcheck_changes { struct_size: size_of::<upcheck_changes>(), ..std::mem::zeroed() }, error) }),
     ("begin", |all, error| unsafe { upcheck_begin(all.graph, all.records, null(), 0, &mut null_mut(), error) }),
     ("commit", |all, error| unsafe { upcheck_commit(all.graph, all.records, all.build, 0, error) }),
 ];

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use upcheck_tests::aloud::{not_tested, progress};
 use upcheck_tests::tools::{Ninja, root};
 
-const PROGRAMS: [&str; 7] = ["describe", "records", "loads", "threads", "forks", "misuse", "stack"];
+const PROGRAMS: [&str; 8] = ["describe", "records", "loads", "threads", "forks", "misuse", "stack", "feed"];
 
 /// Who watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +110,7 @@ fn watch(watch: Watch) {
             let place = here.path().canonicalize().expect("a path");
             let mut command = watch.command(&program, built.path());
             command.arg(place).arg(Ninja::V1_13.path()).arg(images.path()).env_remove("UPCHECK_CACHE_DIR");
+            command.env("XDG_RUNTIME_DIR", images.path());
             let printed = succeeded(&mut command);
             for line in printed.lines() {
                 progress(&format!("{watch:?} {link:?}: {line}"));

@@ -58,6 +58,11 @@ fn records_tell_what_was_built() {
 }
 
 #[test]
+fn a_driver_brings_a_feed_and_asks_the_daemon() {
+    examined("feed", &[]);
+}
+
+#[test]
 fn both_interfaces_agree() {
     examined("agreement", &["1", "40"]);
     let cases = std::env::var("UPCHECK_CASES").ok();

@@ -69,6 +69,19 @@ enum class Verdict : std::uint8_t {
   unasked = UPCHECK_VERDICT_UNASKED   // nothing that was asked about needs it
 };
 
+// What a check was answered from; all but Basis::told: the disk was asked for everything.
+enum class Basis : std::int32_t {
+  nothing = UPCHECK_FROM_NOTHING,          // nothing was told yet
+  told = UPCHECK_FROM_TOLD,                // memory, but for what was told and what is asked for each time
+  first = UPCHECK_FROM_FIRST,              // these were the first things told
+  everything = UPCHECK_FROM_EVERYTHING,    // the driver said that everything may have changed
+  gap = UPCHECK_FROM_GAP,                  // what was told did not go on from what was told before
+  silence = UPCHECK_FROM_SILENCE,          // nothing was told since the check before
+  wrong = UPCHECK_FROM_WRONG,              // the driver was found out, now or before
+  moved = UPCHECK_FROM_MOVED,              // another directory is in the place of the graph's
+  unsupported = UPCHECK_FROM_UNSUPPORTED,  // nothing can be remembered on this system
+};
+
 enum class Reason : std::int32_t {
   fresh = UPCHECK_FRESH,  // none
   output_missing = UPCHECK_OUTPUT_MISSING,

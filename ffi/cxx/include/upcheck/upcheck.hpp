@@ -8,6 +8,8 @@
 //   upcheck::Build      a build that is put on record: made before a command runs, committed after
 //   upcheck::affected   what would go stale if these files changed?
 //   upcheck::collect    the status of many files, for those who judge for themselves
+//   Graph::tell         what a driver knows to have changed: all else is answered from memory
+//   upcheck::ask_daemon what the daemon says, where one runs (upcheck watch)
 //
 //   upcheck::Graph graph("my/project");
 //   upcheck::Description app;
@@ -36,12 +38,13 @@
 //             belongs to a thread. Cancel::set may be called at any time.
 // Panics      A bug inside the library is thrown as Status::internal; the objects that were not const can then only be
 //             destroyed. The message goes to standard error, too. Apart from that the library prints nothing, never
-//             exits, reads no environment variable and installs no handler.
+//             exits, reads no environment variable, but in ask_daemon, and installs no handler.
 // Growth      This header, bridge.rs.h and the archive are of one version and are installed together; symbols carry the
 //             bridge's number, so that what does not fit does not link. There is no shared library of it.
 #ifndef UPCHECK_HPP
 #define UPCHECK_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -231,6 +234,23 @@ auto attempt(Call call) {
   }
 }
 
+// The same for the functions of upcheck.h.
+template <typename Call>
+void attempt_native(Call call) {
+  upcheck_error *error = nullptr;
+  const upcheck_status status = call(&error);
+  const std::unique_ptr<upcheck_error, void (*)(upcheck_error *)> owner(error, upcheck_error_free);
+  if (status == UPCHECK_OK) return;
+  throw Error(static_cast<Status>(status), upcheck_error_message(error), upcheck_error_os_code(error));
+}
+
+inline upcheck_str str(std::string_view text) noexcept { return {text.data(), text.size()}; }
+inline std::vector<upcheck_str> strs(const std::vector<std::string> &texts) {
+  std::vector<upcheck_str> all;
+  for (const std::string &text : texts) all.push_back(str(text));
+  return all;
+}
+
 inline rust::Slice<const std::uint8_t> slice(std::string_view text) noexcept {
   return {reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
 }
@@ -337,6 +357,27 @@ struct NinjaOptions {
   std::uint32_t threads = 0;      // 0: as many as help
   std::string image_folder = {};  // a folder of the user's own in which what was read is kept, and written to by
                                   // checks; empty: nothing is kept
+};
+
+// What a driver knows to have changed.
+struct Changes {
+  std::string since = {};               // the `now` of the call before; empty: there was none
+  std::string now = {};                 // bytes of the driver's, which the next call goes on from
+  std::vector<std::string> paths = {};  // what may have changed; a directory stands for all beneath it
+  bool everything = false;              // anything may have changed: begin anew
+  std::uint32_t spot_checks = 0;        // how many remembered files a check looks at to find the driver out; 0: 16
+  std::chrono::nanoseconds young = {};  // files that changed so shortly before a check are not remembered; 0: 10 s
+};
+
+// What became of it, counted over all checks of the graph.
+struct Told {
+  std::uint64_t n_asked = 0;        // files that the disk was asked for
+  std::uint64_t n_remembered = 0;   // files that were answered from memory
+  std::uint64_t n_spot_checks = 0;  // remembered files that were looked at all the same, to find the driver out
+  std::uint64_t n_directories = 0;  // directories that were
+  std::uint64_t n_wrong = 0;        // how often it was found out
+  Basis basis = Basis::nothing;     // of the last check
+  bool believed = true;             // if not, only Changes::everything makes it be believed again
 };
 
 class Graph {
@@ -450,6 +491,36 @@ class Graph {
     const std::uint32_t flags = headers_unknown_is_fine ? UPCHECK_HEADERS_UNKNOWN_IS_FINE : 0;
     detail::attempt(
         [&](auto &failure) { handle_->load_compile_commands(detail::slice(file), flags, failure); });
+  }
+
+  // -- who knows what changed
+
+  // Files that are not named here are answered from memory by the next check. What the driver promises by that stands in
+  // upcheck.h.
+  void tell(const Changes &changes) {
+    const std::vector<upcheck_str> paths = detail::strs(changes.paths);
+    upcheck_changes given{};
+    given.struct_size = sizeof given;
+    given.since = detail::str(changes.since);
+    given.now = detail::str(changes.now);
+    given.paths = paths.data();
+    given.n_paths = paths.size();
+    given.flags = changes.everything ? UPCHECK_EVERYTHING : 0;
+    given.spot_checks = changes.spot_checks;
+    given.young = changes.young.count() > 0 ? static_cast<std::uint64_t>(changes.young.count()) : 0;
+    detail::attempt_native([&](upcheck_error **error) { return upcheck_graph_tell(native(), &given, error); });
+  }
+  Told told() const {
+    upcheck_told it{};
+    it.struct_size = sizeof it;
+    detail::attempt_native([&](upcheck_error **error) { return upcheck_graph_told(native(), &it, error); });
+    return {it.n_asked,       it.n_remembered, it.n_spot_checks, it.n_directories,
+            it.n_wrong, static_cast<Basis>(it.basis), it.believed != 0};
+  }
+  // The file by which the driver was found out last; empty if it never was.
+  std::string_view wrong() const {
+    const upcheck_str path = upcheck_graph_wrong(native());
+    return {path.ptr, path.len};
   }
 
   // -- what is in it: numbers that are none give empty texts and arrays, and none
@@ -791,6 +862,36 @@ template <typename Range = std::initializer_list<Bytes>,
           typename = std::enable_if_t<!std::is_convertible_v<const Range &, Texts>>>
 Snapshot collect(Bytes directory, const Range &paths, std::uint32_t threads = 0) {
   return detail::Access::collect(directory, TextTable(paths), threads);
+}
+
+// A question to the daemon (upcheck watch): is a ninja build fresh?
+struct Question {
+  std::string directory = {};             // the build directory; empty: the working directory
+  std::string manifest = {};              // empty: build.ninja
+  std::vector<std::string> targets = {};  // what is asked about, by name; none: what the manifest names as its defaults
+  std::uint32_t version = 0;              // as in NinjaOptions
+};
+struct Answer {
+  std::optional<bool> stale = {};  // empty: the daemon does not say
+  std::string why = {};            // why it does not, for people
+};
+
+// Asks it, and starts none. See upcheck_ask_daemon.
+inline Answer ask_daemon(const Question &question = Question()) {
+  const std::vector<upcheck_str> targets = detail::strs(question.targets);
+  upcheck_question given{};
+  given.struct_size = sizeof given;
+  given.directory = detail::str(question.directory);
+  given.manifest = detail::str(question.manifest);
+  given.targets = targets.data();
+  given.n_targets = targets.size();
+  given.version = question.version;
+  upcheck_answer *answer = nullptr;
+  detail::attempt_native([&](upcheck_error **error) { return upcheck_ask_daemon(&given, &answer, error); });
+  const std::unique_ptr<upcheck_answer, void (*)(upcheck_answer *)> owner(answer, upcheck_answer_free);
+  const std::int32_t verdict = upcheck_answer_verdict(answer);
+  if (verdict == UPCHECK_ANSWER_NONE) return {std::nullopt, upcheck_answer_why(answer)};
+  return {verdict != UPCHECK_ANSWER_FRESH, {}};
 }
 
 }  // namespace upcheck
