@@ -95,6 +95,17 @@ impl Asked {
         Again::Changed
     }
 
+    /// Whether all that the last answer is made of looks as it did. Nothing is kept of this look, and nothing is read.
+    pub fn looks_the_same(&self, disk: &dyn Disk) -> bool {
+        let threads = self.build.options.threads;
+        let now = collect(disk, &self.plan, threads);
+        let is_same = |file: FileId| {
+            let before = self.snapshot.stat(file);
+            before == Stat::Unknown || look(now.stat(file)) == look(before)
+        };
+        self.sources.look_the_same(disk, threads) && self.plan.files().all(is_same)
+    }
+
     /// Whether the last answer holds, if it is known that no file was touched that [`Asked::again`] asks for.
     pub fn holds_untouched(&mut self, disk: &dyn Disk) -> bool {
         self.sources.are_same_untouched(disk)
@@ -122,6 +133,12 @@ impl Asked {
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report
+    }
+
+    /// How the files looked that the last answer is made of.
+    #[must_use]
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
     }
 
     /// The last answer in short.
