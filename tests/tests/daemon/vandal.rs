@@ -104,7 +104,8 @@ impl Vandal {
             11..=13 => {
                 // Back to a few moments long ago, and ahead.
                 let seconds = [1, 1_000_000_000, 1_000_000_001, 1_900_000_000][self.dice.size(4)];
-                let time = SystemTime::UNIX_EPOCH + Duration::new(seconds, self.dice.roll(3) as u32);
+                let time = SystemTime::UNIX_EPOCH
+                    + Duration::from_nanos(seconds * 1_000_000_000 + self.dice.roll(3));
                 File::open(&one).and_then(|f| f.set_times(FileTimes::new().set_modified(time))).ok()?;
             }
             14 => fs::hard_link(&one, &other).ok()?,

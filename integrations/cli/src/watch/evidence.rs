@@ -106,10 +106,17 @@ impl Evidence {
     pub(super) fn differences(&self, right: &Self) -> Vec<String> {
         let mut lines = named(self.targets(right));
         lines.extend(named(self.looks(right)));
-        for key in ["verdict", "root_causes", "summary", "errors"] {
-            let (here, there) = (self.report.get(key), right.report.get(key));
+        let mut compare = |key: &str, here: Option<&Value>, there: Option<&Value>| {
             lines.extend((here != there).then(|| format!("{key}: {}, and not {}", text(here), text(there))));
+        };
+        for key in ["verdict", "root_causes", "errors"] {
+            compare(key, self.report.get(key), right.report.get(key));
         }
+        let summary = |report: &Map<String, Value>| report.get("summary").and_then(Value::as_object).cloned();
+        let (here, there) = (summary(&self.report), summary(&right.report));
+        let (here, there) = (here.unwrap_or_default(), there.unwrap_or_default());
+        let keys = there.keys().chain(here.keys().filter(|key| !there.contains_key(*key)));
+        keys.for_each(|key| compare(key, here.get(key), there.get(key)));
         if self.warnings != right.warnings {
             let show = |warnings: &Vec<Value>| Value::from(warnings.clone());
             lines.push(format!("warnings: {}, and not {}", show(&self.warnings), show(&right.warnings)));
