@@ -132,10 +132,13 @@ pub fn exact(space: &Space, version: Ninja, question: &Question) -> Answer {
     answer(space, version, question, true)
 }
 
-/// `upcheck --commands`: looks past what stops ninja.
+/// `upcheck --commands`: looks past what stops ninja. A daemon says the same, where one is to be asked.
 #[must_use]
 pub fn look_past(space: &Space, version: Ninja, question: &Question) -> Answer {
-    answer(space, version, question, false)
+    let past = answer(space, version, question, false);
+    #[cfg(target_os = "linux")]
+    crate::by_daemon::compare(space, version, question, &past);
+    past
 }
 
 /// Asks without an image, with the one that an earlier question about this space left, and with the one that this very
@@ -350,6 +353,10 @@ pub fn compare(space: &Space, version: Ninja, question: &Question) {
         version.number()
     );
     through_c(space, version, question);
+    #[cfg(target_os = "linux")]
+    if crate::by_daemon::folder().is_some() {
+        let _ = look_past(space, version, question);
+    }
     assert!(space.entries() == before, "upcheck touched the tree");
 }
 

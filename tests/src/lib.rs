@@ -4,6 +4,8 @@ pub mod aloud;
 pub mod answer;
 #[cfg(unix)]
 pub mod bazel_remote;
+#[cfg(target_os = "linux")]
+pub mod by_daemon;
 #[cfg(unix)]
 pub mod grpc_server;
 pub mod moment;

@@ -21,6 +21,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) commands: bool,
     /// What was not looked at because it is watched; `None` where nothing is.
     pub(crate) watched: Option<Watched>,
+    /// What came of comparing it with what the process that watches says; `None` where nothing was compared.
+    pub(crate) verified: Option<Verified>,
 }
 
 /// From what an answer was made by a process that watches files.
@@ -36,12 +38,42 @@ pub(crate) enum Watched {
 }
 
 impl Watched {
+    /// All of them.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
+    pub(crate) const ALL: [Self; 3] = [Self::Memory, Self::Changes, Self::Everything];
+
     /// As JSON has it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
             Self::Changes => "changes",
             Self::Everything => "everything",
+        }
+    }
+}
+
+/// What came of comparing an answer that was found by looking at everything with that of the process that watches files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
+pub(crate) enum Verified {
+    /// They are the same.
+    Same,
+    /// They are, but were not when both were asked first: something changed in between, or the process was late.
+    Later,
+    /// They never were, and something changed all the time.
+    Never,
+    /// They are not, and nothing changed.
+    Wrong,
+}
+
+impl Verified {
+    /// As JSON has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Later => "later",
+            Self::Never => "never",
+            Self::Wrong => "wrong",
         }
     }
 }

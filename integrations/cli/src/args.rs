@@ -450,7 +450,7 @@ pub(crate) struct RepairArgs {
     pub(crate) verbose: bool,
 }
 
-#[derive(Debug, Default, ClapArgs)]
+#[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct CheckArgs {
     /// What to ask about (default: what `ninja` would build); `FILE^` is the first target that uses FILE
     #[arg(value_name = "TARGET")]
@@ -476,6 +476,10 @@ pub(crate) struct CheckArgs {
     /// Do not ask `upcheck watch`, even if it runs
     #[arg(long)]
     pub(crate) no_watch: bool,
+    /// As --watch, but look at everything as well and compare: the answer is what was found by looking. If `upcheck watch` is
+    /// wrong, say in what, and end with 2
+    #[arg(long, conflicts_with = "no_watch")]
+    pub(crate) verify_watch: bool,
     /// Show how the disk is asked, directory by directory, and what the other ways would cost, instead of the answer; with
     /// a platform, how that one would ask
     #[arg(long, value_enum, value_name = "PLATFORM", num_args = 0..=1, require_equals = true)]
@@ -505,6 +509,7 @@ impl CheckArgs {
             && !self.commands
             && !self.watch
             && !self.no_watch
+            && !self.verify_watch
             && self.explain_plan.is_none()
     }
 }

@@ -292,6 +292,9 @@ fn summary(answer: &Answer<'_>) -> Value {
     if let Some(watched) = answer.watched {
         put("watched", watched.name().into());
     }
+    if let Some(verified) = answer.verified {
+        put("verified", verified.name().into());
+    }
     if answer.cmake.is_some() {
         let owner = |(owner, n_stale): (Owner<'_>, usize)| {
             let mut object = Map::new();

@@ -19,6 +19,16 @@ use upcheck_ninja::{
 
 /// Answers `check`.
 pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> {
+    check_and(common, args, |_, _| true)
+}
+
+/// The same. Before the answer is printed, somebody looks at it and at what it was made of, may add to it, and says whether it
+/// is to be printed.
+pub(crate) fn check_and(
+    common: &Common,
+    args: &CheckArgs,
+    look: impl FnOnce(&mut Answer<'_>, &Snapshot) -> bool,
+) -> Result<Exit, Trouble> {
     let disk = open(common)?;
     let images = images(common);
     let targets = targets(common, &args.targets);
@@ -74,7 +84,10 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
     let remote = crate::remote::ask(common, args, &mut build, &disk, &report)?;
     let summary = build.summary(&snapshot, &report);
     let rules = Ninja { image, exact: args.exact, stopped_at_manifest, remote, ..Ninja::of(&build) };
-    print_answer(common, &answer(common, args, &build, (report, &summary), rules))?;
+    let mut answer = answer(common, args, &build, (report, &summary), rules);
+    if look(&mut answer, &snapshot) {
+        print_answer(common, &answer)?;
+    }
     Ok(exit)
 }
 
@@ -96,6 +109,7 @@ pub(crate) fn answer<'a>(
         explain: args.explain,
         commands: args.commands,
         watched: None,
+        verified: None,
     }
 }
 
@@ -157,6 +171,7 @@ fn fresh(common: &Common, args: &CheckArgs, summary: Summary) -> Result<Exit, Tr
         explain: args.explain,
         commands: args.commands,
         watched: None,
+        verified: None,
     };
     print_answer(common, &answer)?;
     Ok(Exit::Fresh)

@@ -174,6 +174,7 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
         explain: args.explain,
         commands: args.commands,
         watched: None,
+        verified: None,
     };
     print_answer(common, &answer)?;
     Ok(exit)
@@ -204,6 +205,7 @@ fn still_fresh(
         explain: args.explain,
         commands: args.commands,
         watched: None,
+        verified: None,
     };
     print_answer(common, &answer)?;
     Ok(Exit::Fresh)

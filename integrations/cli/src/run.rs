@@ -177,10 +177,14 @@ pub(crate) fn check(common: &Common, args: &CheckArgs) -> Result<Exit, Trouble> 
     if common.is_project() {
         remote::refuse_project(args)?;
     }
+    if args.verify_watch && (common.is_project() || args.content) {
+        watch::say_not_for_it(common, args);
+    }
     match (common.is_project(), args.content) {
         (true, true) => Err(Trouble(NO_CONTENT.into())),
         (true, false) => project::check(common, args),
         (false, true) => contents::check(common, args),
+        (false, false) if args.verify_watch => watch::verify(common, args),
         (false, false) => ninja::check(common, args),
     }
 }

@@ -1,6 +1,6 @@
 //! The answer to `check`, for people: the causes first, then the targets.
 
-use crate::answer::{Answer, Ninja, Rules, Watched};
+use crate::answer::{Answer, Ninja, Rules, Verified, Watched};
 use crate::words;
 use anstyle::{AnsiColor, Style};
 use std::collections::{HashMap, HashSet};
@@ -83,11 +83,14 @@ fn headline(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// That files are watched, where it spared looking at them.
+/// That files are watched, where it spared looking at them, and that this was compared with looking at them.
 fn watched(answer: &Answer<'_>) -> &'static str {
-    match answer.watched {
-        Some(Watched::Memory | Watched::Changes) => " (watched)",
-        Some(Watched::Everything) | None => "",
+    let is_watched = matches!(answer.watched, Some(Watched::Memory | Watched::Changes));
+    match (is_watched, answer.verified) {
+        (true, None) => " (watched)",
+        (true, Some(Verified::Same | Verified::Later)) => " (watched, verified)",
+        (false, Some(Verified::Same | Verified::Later)) => " (verified)",
+        (_, Some(Verified::Never | Verified::Wrong)) | (false, None) => "",
     }
 }
 

@@ -46,12 +46,15 @@ pub enum Ask {
     Check,
     /// What the daemon does and has done.
     Status,
+    /// That it forgets what it remembers: an answer was wrong.
+    Forget,
     /// That it ends.
     Stop,
 }
 
 impl Ask {
-    const ALL: [(Self, &str); 3] = [(Self::Check, "check"), (Self::Status, "status"), (Self::Stop, "stop")];
+    const ALL: [(Self, &str); 4] =
+        [(Self::Check, "check"), (Self::Status, "status"), (Self::Forget, "forget"), (Self::Stop, "stop")];
 
     fn name(self) -> &'static str {
         Self::ALL.iter().find(|(ask, _)| *ask == self).map_or("", |(_, name)| name)

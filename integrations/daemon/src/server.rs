@@ -23,6 +23,9 @@ pub trait Answerer: Send + Sync + 'static {
     /// The answer to a check, or why not. Called by several threads at once.
     fn answer(&self, request: &Request) -> Reply;
 
+    /// Somebody has found out that an answer was wrong: nothing that is remembered may be used again.
+    fn forget(&self);
+
     /// What there is to say of itself, as keys of the status.
     fn status(&self) -> Map<String, Value>;
 }
@@ -245,6 +248,10 @@ impl Shared {
         match request.ask {
             Ask::Check => self.serve_check(stream, request),
             Ask::Status => drop(send(stream, &Reply::Status(self.status()))),
+            Ask::Forget => {
+                self.answerer.forget();
+                let _ = send(stream, &Reply::Status(self.status()));
+            }
             Ask::Stop => {
                 let _ = send(stream, &Reply::Stopping);
                 self.end(Ended::Stopped);

@@ -25,6 +25,7 @@ fn the_schemas_accept_what_is_printed_and_reject_what_is_damaged() {
     let second = parse(&user.run(&space, "--format json").answer(1));
     user.run(&program(), "").answer(0);
     let asked = status(0);
+    let verified = parse(&user.run(&space, "check --verify-watch --format json").answer(1));
     let pid = user.pid();
     user.signal("STOP");
     let hung = status(2);
@@ -36,7 +37,8 @@ fn the_schemas_accept_what_is_printed_and_reject_what_is_damaged() {
     for document in [&missing, &unasked, &asked, &hung] {
         cases.push(("watch.json".into(), document.clone()));
     }
-    for document in [&first, &second] {
+    assert_eq!(verified["summary"]["verified"], "same");
+    for document in [&first, &second, &verified] {
         cases.push(("report.json".into(), document.clone()));
     }
     let n_good = cases.len();
@@ -53,6 +55,7 @@ fn the_schemas_accept_what_is_printed_and_reject_what_is_damaged() {
     damaged("watch.json", &asked, &|it| it["watched"]["files"] = json!(-1));
     damaged("watch.json", &missing, &|it| it["pid"] = json!(7));
     damaged("report.json", &second, &|it| it["summary"]["watched"] = json!("else"));
+    damaged("report.json", &verified, &|it| it["summary"]["verified"] = json!(true));
     for (at, (verdict, (schema, document))) in verdicts(&cases).iter().zip(&cases).enumerate() {
         assert_eq!(verdict.is_none(), at < n_good, "{schema}: {verdict:?}\n{document}");
     }

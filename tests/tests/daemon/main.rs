@@ -3,7 +3,9 @@
 
 #[path = "../command/mod.rs"]
 mod command;
+mod disguise;
 mod documents;
+mod full;
 mod hung;
 mod life;
 mod noise;
@@ -11,11 +13,16 @@ mod open;
 mod replaced;
 mod same;
 mod settled;
+mod soak;
+mod storm;
 mod strangers;
+mod suites;
+mod vandal;
+mod verified;
 
 use command::{Ran, upcheck_in};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use upcheck_tests::space::Space;
@@ -32,6 +39,10 @@ impl User {
         Self { home }
     }
 
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     /// Where the daemon's folder is.
     pub(crate) fn folder(&self) -> PathBuf {
         self.home.path().join("run/upcheck")
@@ -46,8 +57,8 @@ impl User {
 
     /// Makes a command one of this user's.
     pub(crate) fn be(&self, command: &mut Command) {
-        command.env("XDG_RUNTIME_DIR", self.home.path().join("run"));
-        command.env("UPCHECK_CACHE_DIR", self.home.path().join("images"));
+        command.env("XDG_RUNTIME_DIR", self.home().join("run"));
+        command.env("UPCHECK_CACHE_DIR", self.home().join("images"));
     }
 
     /// Runs `upcheck` with arguments separated by spaces.
@@ -118,7 +129,9 @@ pub(crate) fn without_watched(text: &str) -> (String, bool) {
 pub(crate) fn without_costs(text: &str) -> Value {
     let mut report: Value = serde_json::from_str(text).expect("JSON");
     if let Some(summary) = report.get_mut("summary").and_then(Value::as_object_mut) {
-        for key in ["directories", "stats", "image", "watched", "snapshot_began_ns", "snapshot_ended_ns"] {
+        for key in
+            ["directories", "stats", "image", "watched", "verified", "snapshot_began_ns", "snapshot_ended_ns"]
+        {
             summary.remove(key);
         }
     }

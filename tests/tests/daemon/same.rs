@@ -11,21 +11,18 @@ use upcheck_tests::tools::Ninja;
 const N: u64 = 6;
 
 /// Sources in a directory, objects with depfiles that stay or go into the log, a generated header, an archive.
-fn project() -> Space {
+pub(crate) fn project() -> Space {
     let space = Space::new();
+    sources(&space);
     let mut text =
         "rule cc\n  command = cat $in > $out && echo '$out: src/common.h src/h'$n'.h' > $out.d\n  \
                     depfile = $out.d\n  deps = $deps\nrule cat\n  command = cat $in > $out\n  restat = 1\n\
                     include rules.ninja\n"
             .to_owned();
     space.write("rules.ninja", "rule gen\n  command = cat $in > $out\n");
-    space.write("src/common.h", "c");
-    space.write("src/gen.in", "g");
     let mut all = String::new();
     writeln!(text, "build gen.h: gen src/gen.in").expect("a string");
     for n in 0..N {
-        space.write(&format!("src/{n}.c"), "x");
-        space.write(&format!("src/h{n}.h"), "h");
         let deps = if n % 2 == 0 { "gcc" } else { "" };
         writeln!(text, "build out/{n}.o: cc src/{n}.c || gen.h\n  n = {n}\n  deps = {deps}")
             .expect("a string");
@@ -35,6 +32,27 @@ fn project() -> Space {
         .expect("a string");
     space.write("build.ninja", text);
     space
+}
+
+/// Writes all sources of the project anew, whatever is in their place.
+pub(crate) fn sources(space: &Space) {
+    let write = |path: &str, text: &str| {
+        let full = space.path().join(path);
+        if full.is_dir() && !full.is_symlink() {
+            std::fs::remove_dir_all(&full).expect("a directory that can be removed");
+        }
+        space.remove(path);
+        space.write(path, text);
+    };
+    if !space.path().join("src").is_dir() {
+        space.remove("src");
+    }
+    write("src/common.h", "c");
+    write("src/gen.in", "g");
+    for n in 0..N {
+        write(&format!("src/{n}.c"), "x");
+        write(&format!("src/h{n}.h"), "h");
+    }
 }
 
 fn edit(space: &Space, number: u64) {

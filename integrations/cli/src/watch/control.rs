@@ -14,9 +14,15 @@ pub(super) fn watch(common: &Common, command: &WatchCommand) -> Result<Exit, Tro
     match command {
         WatchCommand::Start(args) => {
             if let Some(status) = status()? {
-                return said(common, &format!("upcheck watch runs already, pid {}", status["pid"]));
+                let runs = format!("upcheck watch runs already, pid {}", status["pid"]);
+                return match args.verify && status.get("verifies") != Some(&true.into()) {
+                    true => {
+                        Err(Trouble(format!("{runs}, and does not verify: `upcheck watch stop` ends it")))
+                    }
+                    false => said(common, &runs),
+                };
             }
-            life::start(super::StartArgs { idle: args.idle }).map_err(Trouble)?;
+            life::start(*args).map_err(Trouble)?;
             let status = status()?.ok_or_else(|| Trouble("it has gone again".into()))?;
             said(common, &format!("upcheck watch runs, pid {}", status["pid"]))
         }
@@ -40,7 +46,7 @@ fn status() -> Result<Option<Map<String, Value>>, Trouble> {
 }
 
 /// Tells the daemon something; `None` where there is none.
-fn tell(what: Ask) -> Result<Option<Reply>, Trouble> {
+pub(super) fn tell(what: Ask) -> Result<Option<Reply>, Trouble> {
     let Some(place) = quick::place().map_err(Trouble)? else { return Ok(None) };
     let request = quick::request(what, Vec::new(), [false; 2]).map_err(Trouble)?;
     match ask(&place, &request, Patience::default()) {
@@ -87,6 +93,10 @@ fn print_text(out: &mut dyn Write, status: &Map<String, Value>) -> io::Result<()
     let idle = get("idle_after_s").saturating_sub(get("idle_for_s"));
     writeln!(out, "  ends in {} s unless it is asked something", count(idle))?;
     writeln!(out, "  {}, {} declined", plural(get("questions"), "question"), count(declined))?;
+    if get("verified") + get("wrong") > 0 || status.get("verifies") == Some(&true.into()) {
+        let verified = plural(get("verified"), "answer");
+        writeln!(out, "  {verified} compared with a full pass, {} wrong", count(get("wrong")))?;
+    }
     for (reason, n) in values(status.get("declined")) {
         writeln!(out, "    {} because {}", count(number(n)), crate::words::visible(reason, ""))?;
     }

@@ -15,7 +15,7 @@ const READY: &str = "ready";
 
 impl StartArgs {
     /// What holds for one that a check starts.
-    pub(super) const USUAL: Self = Self { idle: Duration::from_secs(3600) };
+    pub(super) const USUAL: Self = Self { idle: Duration::from_secs(3600), verify: false };
 }
 
 /// Starts a daemon, and waits until it listens.
@@ -55,6 +55,9 @@ fn apart(program: &Program, args: &StartArgs) -> Command {
 
 fn command(mut command: Command, args: &StartArgs) -> Command {
     command.args(["watch", "serve", "--idle"]).arg(args.idle.as_secs().to_string());
+    if args.verify {
+        command.arg("--verify");
+    }
     // It asks no cache, whoever started it.
     command.env_remove("UPCHECK_REMOTE");
     command
@@ -83,6 +86,6 @@ pub(super) fn serve(args: &StartArgs) -> Result<(), String> {
 fn begin(args: &StartArgs, program: &Program) -> Result<Server, String> {
     let place = quick::place()?.ok_or("its folder is gone")?;
     let settings = Settings { idle: args.idle, version: VERSION };
-    let begun = Server::begin(place, settings, program.clone(), Box::new(rooms::Rooms::new()));
+    let begun = Server::begin(place, settings, program.clone(), Box::new(rooms::Rooms::new(args)));
     begun.map_err(|error| format!("listening: {error}"))?.ok_or_else(|| "another one runs already".to_owned())
 }

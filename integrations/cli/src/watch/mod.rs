@@ -14,6 +14,8 @@ mod control;
 #[cfg(target_os = "linux")]
 mod drain;
 #[cfg(target_os = "linux")]
+mod evidence;
+#[cfg(target_os = "linux")]
 mod life;
 #[cfg(not(target_os = "linux"))]
 mod nowhere;
@@ -26,20 +28,27 @@ mod room;
 #[cfg(target_os = "linux")]
 mod rooms;
 #[cfg(target_os = "linux")]
+mod rounds;
+#[cfg(target_os = "linux")]
 mod settle;
+#[cfg(target_os = "linux")]
+mod verify;
 #[cfg(target_os = "linux")]
 mod wait;
 
 #[cfg(target_os = "linux")]
 use control::watch as run;
 #[cfg(not(target_os = "linux"))]
-use nowhere::{quick as ask, run};
+use nowhere::{quick as ask, run, verify as compare};
 #[cfg(target_os = "linux")]
 use quick::quick as ask;
+#[cfg(target_os = "linux")]
+use verify::verify as compare;
 
-use crate::args::{Args, Command, Common};
+use crate::args::{Args, CheckArgs, Command, Common};
 use crate::exit::{Exit, Status};
 use crate::run::{Trouble, warn};
+use clap::builder::FalseyValueParser;
 use clap::{Args as ClapArgs, Subcommand};
 use std::time::Duration;
 
@@ -71,12 +80,15 @@ pub(crate) enum WatchCommand {
     Serve(StartArgs),
 }
 
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Copy, Debug, ClapArgs)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
 pub(crate) struct StartArgs {
     /// It ends when nobody has asked it anything for so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "3600", value_parser = seconds)]
     pub(crate) idle: Duration,
+    /// Compare each answer with a full pass, which is what is answered if they differ; `watch status` says how often
+    #[arg(long, env = "UPCHECK_WATCH_VERIFY", hide_env_values = true, value_parser = FalseyValueParser::new())]
+    pub(crate) verify: bool,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -105,10 +117,28 @@ pub(crate) fn say_unanswered(args: &Args, why: Option<&str>) {
         Some(Command::Check(check)) => check,
         Some(_) => return,
     };
-    if check.watch && !check.quiet {
-        let why = why.unwrap_or("it answers checks of ninja builds by times, and nothing else");
-        warn(&args.common, &[format!("upcheck watch did not answer: {why}")]);
+    if check.watch && !check.verify_watch {
+        say_no_answer(&args.common, check, why.unwrap_or(NOT_FOR_IT));
     }
+}
+
+/// What it does not answer, whatever it is asked.
+const NOT_FOR_IT: &str = "it answers checks of ninja builds by times, and nothing else";
+
+/// Says that a check is none for the daemon.
+pub(crate) fn say_not_for_it(common: &Common, check: &CheckArgs) {
+    say_no_answer(common, check, NOT_FOR_IT);
+}
+
+fn say_no_answer(common: &Common, check: &CheckArgs, why: &str) {
+    if !check.quiet {
+        warn(common, &[format!("upcheck watch did not answer: {why}")]);
+    }
+}
+
+/// Answers a check by looking at everything, and compares that with what the daemon says.
+pub(crate) fn verify(common: &Common, check: &CheckArgs) -> Result<Exit, Trouble> {
+    compare(common, check)
 }
 
 /// Answers `watch`.

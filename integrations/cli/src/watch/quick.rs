@@ -38,18 +38,20 @@ const WITHOUT_VALUE: [&str; 8] =
 pub(super) fn quick() -> Quick {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let Some(is_wanted) = may_be_check(&arguments) else { return Quick::Unanswered(None) };
-    if std::env::var_os("UPCHECK_REMOTE").is_some_and(|url| !url.is_empty()) {
-        return Quick::Unanswered(Some("a cache on another machine is asked for".into()));
-    }
     match answer(arguments, is_wanted) {
         Ok((status, stdout, stderr)) => Quick::Answered(print(status, &stdout, &stderr)),
         Err(why) => Quick::Unanswered(Some(why)),
     }
 }
 
+/// An exit status, and what is for standard output and standard error.
 type Answer = (u8, Vec<u8>, Vec<u8>);
 
-fn answer(arguments: Vec<OsString>, is_wanted: bool) -> Result<Answer, String> {
+/// What the daemon answers to these arguments; why it does not, otherwise. It is started if it is wanted and does not run.
+pub(super) fn answer(arguments: Vec<OsString>, is_wanted: bool) -> Result<Answer, String> {
+    if std::env::var_os("UPCHECK_REMOTE").is_some_and(|url| !url.is_empty()) {
+        return Err("a cache on another machine is asked for".into());
+    }
     let place = place()?;
     if place.is_none() && !is_wanted {
         return Err(NoAnswer::NotRunning.to_string());
@@ -173,6 +175,7 @@ mod tests {
             ("-C out run -- make", None),
             ("check --content", None),
             ("check --no-watch", None),
+            ("check --verify-watch", None),
             ("--help", None),
             ("-C", None),
             ("watch start", None),

@@ -1,8 +1,13 @@
 //! One build directory in the daemon: the questions that were asked about it, and what their answers were made of.
 
+mod compare;
+
+pub(super) use compare::Compared;
+
+use super::evidence::Evidence;
 use super::question::{Asked, Question};
-use crate::answer::{Ninja, Watched};
-use crate::args::Common;
+use crate::answer::{Answer, Ninja, Watched};
+use crate::args::{CheckArgs, Common};
 use crate::cmake;
 use crate::exit::Exit;
 use crate::image_folder::images;
@@ -26,6 +31,8 @@ pub(super) struct Room {
     /// The one that was asked last is the last.
     known: Vec<Known>,
     pub(super) counts: RoomCounts,
+    /// Where each answer is to be compared with one for which nothing is remembered.
+    compared: Option<Arc<Compared>>,
 }
 
 /// How files looked when somebody last did, and who is told when they change.
@@ -46,6 +53,8 @@ pub(super) struct Unsettled {
 pub(super) struct RoomCounts {
     /// So many were remembered.
     pub(super) from_memory: u64,
+    /// For so many of these no file was looked at, since nothing was told of.
+    pub(super) untouched: u64,
     /// For so many, what had changed was judged.
     pub(super) from_changes: u64,
     /// For so many, everything was read and judged; by why.
@@ -76,8 +85,8 @@ const MOST_TOLD: usize = 1000;
 
 impl Room {
     /// One in which nothing was asked yet.
-    pub(super) fn new(eyes: Option<Eyes>) -> Self {
-        Self { eyes: eyes.map(Arc::new), known: Vec::new(), counts: RoomCounts::default() }
+    pub(super) fn new(eyes: Option<Eyes>, compared: Option<Arc<Compared>>) -> Self {
+        Self { eyes: eyes.map(Arc::new), known: Vec::new(), counts: RoomCounts::default(), compared }
     }
 
     /// Forgets all answers.
@@ -125,26 +134,33 @@ impl Room {
         let opened = open(common).map_err(no)?;
         let eyes = self.eyes.clone();
         let disk = eyes.as_ref().map(|eyes| WatchedDisk::only_asking(&opened, &eyes.memory));
-        let watched = disk.as_ref().zip(eyes.as_deref());
+        let watching = disk.as_ref().zip(eyes.as_deref());
         let disk: &dyn Disk = disk.as_ref().map_or(&opened, |disk| disk);
-        self.answer_from(asked, disk, watched)
+        let mut watched = self.look(asked, disk, watching)?;
+        if let Some(compared) = self.compared.clone() {
+            watched = self.compare(asked, &compared, (&opened, watching), watched)?;
+        }
+        let Some(known) = self.known.last_mut() else { return Err("it has forgotten the answer") };
+        known.print(asked, disk, watched).map_err(no)
     }
 
-    fn answer_from(
+    /// Finds the answer, which is then the last one that is known. What it comes from.
+    fn look(
         &mut self,
         asked: &Asked,
         disk: &dyn Disk,
         watching: Option<(&WatchedDisk<'_>, &Eyes)>,
-    ) -> Result<Exit, &'static str> {
+    ) -> Result<Watched, &'static str> {
         let no = |_: Trouble| "there is trouble";
-        let question = asked.question();
+        let (Asked { common, check, .. }, question) = (asked, asked.question());
         let known = self.known.iter().position(|known| known.question == question);
         let known = known.map(|at| self.known.remove(at));
         let (known, watched) = match known {
-            None => (look(asked, disk, question).map_err(no)??, self.everything("first question")),
+            None => (look(common, check, disk, question).map_err(no)??, self.everything("first question")),
             Some(mut known) => match known.again(disk, watching) {
                 Again::Same => {
                     self.counts.from_memory += 1;
+                    self.counts.untouched += u64::from(known.moment.is_some());
                     (known, Watched::Memory)
                 }
                 Again::Changed => {
@@ -153,7 +169,7 @@ impl Room {
                 }
                 Again::Outdated => {
                     drop(known);
-                    let known = look(asked, disk, question).map_err(no)??;
+                    let known = look(common, check, disk, question).map_err(no)??;
                     (known, self.everything("manifest, log or depfile changed"))
                 }
             },
@@ -163,8 +179,7 @@ impl Room {
             self.known.remove(0);
         }
         self.known.push(known);
-        let Some(known) = self.known.last_mut() else { return Err("it has forgotten the answer") };
-        known.print(asked, disk, watched).map_err(no)
+        Ok(watched)
     }
 
     fn everything(&mut self, why: &'static str) -> Watched {
@@ -233,16 +248,37 @@ impl Known {
     }
 
     fn print(&mut self, asked: &Asked, disk: &dyn Disk, watched: Watched) -> Result<Exit, Trouble> {
-        let Asked { common, check, .. } = asked;
+        let Asked { common, check, captured } = asked;
         let exit = if self.asked.report().is_fresh() { Exit::Fresh } else { Exit::Stale };
-        if check.quiet {
+        if check.quiet && !check.verify_watch {
             return Ok(exit);
         }
         if check.commands {
             self.asked.load_rules(disk)?;
         }
+        if check.verify_watch {
+            // Whoever asks compares, and prints what he has found himself.
+            let answer = Answer { watched: Some(watched), ..self.answer(common, check) };
+            let evidence = Evidence::of(&answer, self.asked.snapshot()).map(|evidence| evidence.to_bytes());
+            let evidence = evidence.ok_or_else(|| Trouble("the answer cannot be printed".into()))?;
+            // It is memory.
+            let _ = captured.add_to_stdout(false, |out| out.write_all(&evidence));
+            return Ok(exit);
+        }
+        warn(common, self.asked.build().warnings());
+        print_answer(common, &Answer { watched: Some(watched), ..self.answer(common, check) })?;
+        Ok(exit)
+    }
+
+    /// All that it says, and what it is made of.
+    fn evidence(&self, common: &Common, check: &CheckArgs) -> Option<Evidence> {
+        // Without command lines, which are not loaded: nothing is remembered of them but the manifest.
+        let check = CheckArgs { commands: false, ..check.clone() };
+        Evidence::of(&self.answer(common, &check), self.asked.snapshot())
+    }
+
+    fn answer<'a>(&'a self, common: &'a Common, check: &CheckArgs) -> Answer<'a> {
         let build = self.asked.build();
-        warn(common, build.warnings());
         let mut summary = self.asked.summary();
         if let Some((moment, n_asked)) = self.moment {
             // It is how everything looked then.
@@ -252,16 +288,17 @@ impl Known {
             summary.n_files = self.asked.n_files();
         }
         let rules = Ninja { image: self.image, ..Ninja::of(build) };
-        let mut answer = ninja::answer(common, check, build, (self.asked.report().clone(), &summary), rules);
-        answer.watched = Some(watched);
-        print_answer(common, &answer)?;
-        Ok(exit)
+        ninja::answer(common, check, build, (self.asked.report().clone(), &summary), rules)
     }
 }
 
 /// Reads and judges everything, as a check does, and keeps an image of it for those.
-fn look(asked: &Asked, disk: &dyn Disk, question: Question) -> Result<Result<Known, &'static str>, Trouble> {
-    let Asked { common, check, .. } = asked;
+fn look(
+    common: &Common,
+    check: &CheckArgs,
+    disk: &dyn Disk,
+    question: Question,
+) -> Result<Result<Known, &'static str>, Trouble> {
     if cmake::read(common)?.is_some() {
         return Ok(Err("it answers for ninja builds only"));
     }

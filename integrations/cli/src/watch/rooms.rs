@@ -1,12 +1,14 @@
 //! All build directories that the daemon remembers.
 
+use super::StartArgs;
 use super::drain;
 use super::question::Asked;
-use super::room::{Eyes, Room};
+use super::room::{Compared, Eyes, Room};
 use super::settle::{Settler, Work};
 use serde_json::{Map, Value, json};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use upcheck_daemon::{Answerer, Reply, Request};
 use upcheck_watch::{Feed, Memory, Options};
@@ -16,10 +18,17 @@ const MOST_ROOMS: usize = 16;
 
 /// A room for each build directory, by its absolute path without links; the one that was asked about last is the last.
 pub(super) struct Rooms {
+    inside: Mutex<Inside>,
+    compared: Arc<Compared>,
+    /// Whether each answer is compared here.
+    verifies: bool,
+    settler: Option<Settler>,
+}
+
+struct Inside {
     /// `None` where nobody can watch: then all files are looked at each time.
     feed: Option<Arc<Feed>>,
-    rooms: Mutex<Vec<(PathBuf, Arc<Mutex<Room>>)>>,
-    settler: Option<Settler>,
+    rooms: Vec<(PathBuf, Arc<Mutex<Room>>)>,
 }
 
 impl Answerer for Rooms {
@@ -30,10 +39,19 @@ impl Answerer for Rooms {
             Err(reason) => return declined(reason),
         };
         let room = self.room(&asked.common.directory);
+        let n_wrong = || self.compared.wrong.load(Ordering::Relaxed);
+        let n_before = n_wrong();
         let (answered, unsettled) = {
             let mut room = lock(&room);
             (room.answer(&asked), room.unsettled())
         };
+        if n_wrong() > n_before {
+            // Whoever told of changes here tells of them elsewhere, too.
+            self.begin_anew();
+        }
+        if asked.check.verify_watch && !self.verifies {
+            self.compared.n.fetch_add(1, Ordering::Relaxed);
+        }
         match answered {
             Ok(exit) => {
                 let [stdout, stderr] = asked.captured.take();
@@ -46,8 +64,16 @@ impl Answerer for Rooms {
         }
     }
 
+    fn forget(&self) {
+        self.compared.wrong.fetch_add(1, Ordering::Relaxed);
+        self.begin_anew();
+    }
+
     fn status(&self) -> Map<String, Value> {
-        let rooms: Vec<_> = self.rooms.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (feed, rooms) = {
+            let inside = self.lock();
+            (inside.feed.clone(), inside.rooms.clone())
+        };
         let builds: Vec<_> = rooms
             .iter()
             .map(|(directory, room)| {
@@ -65,12 +91,13 @@ impl Answerer for Rooms {
                     "remembered": room.asked().remembered,
                     "forgotten": room.asked().forgotten,
                     "from_memory": counts.from_memory,
+                    "untouched": counts.untouched,
                     "from_changes": counts.from_changes,
                     "from_everything": counts.from_everything,
                 })
             })
             .collect();
-        let watched = self.feed.as_ref().map(|feed| {
+        let watched = feed.map(|feed| {
             let counters = feed.counters();
             json!({
                 "directories": counters.directories,
@@ -80,35 +107,56 @@ impl Answerer for Rooms {
                 "refused": counters.refused,
             })
         });
-        Map::from_iter([("watched".to_owned(), watched.into()), ("builds".to_owned(), builds.into())])
+        let Compared { n, later, wrong } = &*self.compared;
+        let [verified, later, wrong] = [n, later, wrong].map(|n| n.load(Ordering::Relaxed));
+        let keys: [(&str, Value); 6] = [
+            ("verifies", self.verifies.into()),
+            ("verified", verified.into()),
+            ("later", later.into()),
+            ("wrong", wrong.into()),
+            ("watched", watched.into()),
+            ("builds", builds.into()),
+        ];
+        keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
     }
 }
 
 impl Rooms {
     /// None yet, with a feed that is kept from having more to tell than the system can keep.
-    pub(super) fn new() -> Self {
-        let feed = Feed::here().ok().map(Arc::new);
-        if let Some(feed) = &feed {
-            drain::in_background(Arc::clone(feed));
+    pub(super) fn new(args: &StartArgs) -> Self {
+        Self {
+            inside: Mutex::new(Inside { feed: feed(), rooms: Vec::new() }),
+            compared: Arc::default(),
+            verifies: args.verify,
+            settler: Settler::new(),
         }
-        let settler = feed.as_ref().and_then(|_| Settler::new());
-        Self { feed, rooms: Mutex::default(), settler }
     }
 
-    fn new_room(&self, directory: &Path) -> Room {
+    /// Forgets everything, and watches everything anew.
+    fn begin_anew(&self) {
+        *self.lock() = Inside { feed: feed(), rooms: Vec::new() };
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn new_room(&self, directory: &Path, feed: Option<&Arc<Feed>>) -> Room {
+        let options = Options::default();
         let eyes = |feed: &Arc<Feed>| Eyes {
             feed: Arc::clone(feed),
-            memory: Memory::new(Arc::clone(feed), directory.as_os_str().as_bytes(), Options::default()),
+            memory: Memory::new(Arc::clone(feed), directory.as_os_str().as_bytes(), options),
         };
-        Room::new(self.feed.as_ref().map(eyes))
+        Room::new(feed.map(eyes), self.verifies.then(|| Arc::clone(&self.compared)))
     }
 
     fn room(&self, directory: &Path) -> Arc<Mutex<Room>> {
-        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inside = self.lock();
+        let Inside { feed, rooms } = &mut *inside;
         let known = rooms.iter().position(|(known, _)| known == directory);
         let room = match known.map(|at| rooms.remove(at)) {
             Some((_, room)) => room,
-            None => Arc::new(Mutex::new(self.new_room(directory))),
+            None => Arc::new(Mutex::new(self.new_room(directory, feed.as_ref()))),
         };
         if rooms.len() >= MOST_ROOMS {
             rooms.remove(0);
@@ -116,6 +164,13 @@ impl Rooms {
         rooms.push((directory.to_owned(), Arc::clone(&room)));
         room
     }
+}
+
+/// One that is kept from having more to tell than the system can keep; `None` where nobody can watch.
+fn feed() -> Option<Arc<Feed>> {
+    let feed = Feed::here().ok().map(Arc::new)?;
+    drain::in_background(Arc::clone(&feed));
+    Some(feed)
 }
 
 /// A room in which somebody has panicked is emptied: what is there may be half done.

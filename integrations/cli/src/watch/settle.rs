@@ -6,7 +6,7 @@ use crate::args::Common;
 use crate::run::open;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, Weak};
-use upcheck::collect::collect;
+use upcheck::collect::{Disk, collect};
 use upcheck_watch::WatchedDisk;
 
 /// So many files are looked at before somebody else has a turn.
@@ -46,24 +46,28 @@ fn settle_all(work: &Receiver<Work>) {
 }
 
 fn settle(work: &Work) {
-    let Work { common, unsettled: Unsettled { eyes, plans }, room } = work;
-    let Ok(opened) = open(common) else { return };
+    let Ok(opened) = open(&work.common) else { return };
+    remember(&opened, &work.unsettled);
+    if let Some(room) = work.room.upgrade() {
+        // One in which somebody has panicked is left to whoever comes next.
+        let Ok(mut room) = room.lock() else { return };
+        room.calm_down(&opened);
+    }
+}
+
+/// Watches what is not watched, and finds out what of it is closed.
+pub(super) fn remember(disk: &dyn Disk, Unsettled { eyes, plans }: &Unsettled) {
     let memory = &eyes.memory;
     for plan in plans {
-        let _ = collect(&WatchedDisk::new(&opened, memory), plan, 1);
+        let _ = collect(&WatchedDisk::new(disk, memory), plan, 1);
     }
     // To open a file is told to others who watch it, and they may do the same: so it is not done for ever.
     let mut left = memory.n_unsettled();
     while left > 0 {
-        match WatchedDisk::new(&opened, memory).settle(STEP) {
+        match WatchedDisk::new(disk, memory).settle(STEP) {
             // Somebody has what is left open.
             0 => break,
             n => left = left.saturating_sub(n),
         }
-    }
-    if let Some(room) = room.upgrade() {
-        // One in which somebody has panicked is left to whoever comes next.
-        let Ok(mut room) = room.lock() else { return };
-        room.calm_down(&opened);
     }
 }

@@ -143,6 +143,17 @@ impl Asked {
         [self.sources.plan(), Arc::clone(&self.plan)]
     }
 
+    /// Whether all that the last answer is made of looks as it did. Nothing is kept of this look, and nothing is read.
+    pub fn looks_the_same(&self, disk: &dyn Disk) -> bool {
+        let threads = self.build.options.threads;
+        let now = collect(disk, &self.plan, threads);
+        let is_same = |file: FileId| {
+            let before = self.snapshot.stat(file);
+            before == Stat::Unknown || look(now.stat(file)) == look(before)
+        };
+        self.sources.look_the_same(disk, threads) && self.plan.files().all(is_same)
+    }
+
     /// For how many files [`Asked::again`] asks.
     #[must_use]
     pub fn n_asked(&self) -> usize {
@@ -165,6 +176,12 @@ impl Asked {
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report
+    }
+
+    /// How the files looked that the last answer is made of.
+    #[must_use]
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
     }
 
     /// The last answer in short.

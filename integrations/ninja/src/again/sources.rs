@@ -56,6 +56,13 @@ impl Sources {
         })
     }
 
+    /// Whether they look as they did when they were read.
+    pub(super) fn look_the_same(&self, disk: &dyn Disk, threads: usize) -> bool {
+        let now = collect(disk, &self.plan, threads);
+        let is_same = |known: &Known| Stamp::from_stat(now.stat(known.file)) == Some(known.source.stamp);
+        self.all.iter().all(is_same)
+    }
+
     /// Whether they say what they said, if it is known that none of them was touched since they were looked at.
     pub(super) fn are_same_untouched(&mut self, disk: &dyn Disk) -> bool {
         let moment = nanoseconds(disk.now());
