@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::kept::Summary;
 use crate::source::Stamp;
 use sources::Sources;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use upcheck::collect::{Disk, collect, confirm};
 use upcheck::{Decision, FileId, Mtime, Plan, Report, Settled, Snapshot, Stat};
@@ -73,7 +74,7 @@ impl Asked {
             return Again::Outdated;
         }
         let mut snapshot = collect(disk, &self.plan, threads);
-        if !self.depfiles.iter().all(|depfile| is_as_read(depfile, snapshot.stat(depfile.0))) {
+        if !self.are_depfiles_as_read(disk, &snapshot) {
             return Again::Outdated;
         }
         confirm(disk, &self.build.graph, &self.build.history, &mut snapshot, threads);
@@ -98,7 +99,7 @@ impl Asked {
             let Some(file) = self.build.graph.files.lookup(path) else { continue };
             let now = disk.stat(path);
             if let Ok(at) = self.depfiles.binary_search_by_key(&file, |(file, ..)| *file)
-                && !is_as_read(&self.depfiles[at], now)
+                && !is_as_read(disk, path, self.depfiles[at], now)
             {
                 return Some(Again::Outdated);
             }
@@ -133,8 +134,15 @@ impl Asked {
         }
         let snapshot = collect(disk, &self.plan, 1);
         let is_same = |file: FileId| look(snapshot.stat(file)) == look(self.snapshot.stat(file));
-        self.depfiles.iter().all(|depfile| is_as_read(depfile, snapshot.stat(depfile.0)))
+        self.are_depfiles_as_read(disk, &snapshot)
             && self.plan.files().all(|file| self.snapshot.stat(file) == Stat::Unknown || is_same(file))
+    }
+
+    fn are_depfiles_as_read(&self, disk: &dyn Disk, now: &Snapshot) -> bool {
+        let is_same = |&depfile: &(FileId, Stamp, Mtime)| {
+            is_as_read(disk, self.build.graph.files.path(depfile.0), depfile, now.stat(depfile.0))
+        };
+        self.depfiles.iter().all(is_same)
     }
 
     /// What [`Asked::again`] asks for.
@@ -151,7 +159,9 @@ impl Asked {
             let before = self.snapshot.stat(file);
             before == Stat::Unknown || look(now.stat(file)) == look(before)
         };
-        self.sources.look_the_same(disk, threads) && self.plan.files().all(is_same)
+        self.sources.look_the_same(disk, threads)
+            && self.are_depfiles_as_read(disk, &now)
+            && self.plan.files().all(is_same)
     }
 
     /// For how many files [`Asked::again`] asks.
@@ -208,7 +218,11 @@ impl Asked {
 }
 
 /// Whether a depfile says what it said when it was read.
-fn is_as_read(&(_, stamp, moment): &(FileId, Stamp, Mtime), now: Stat) -> bool {
+fn is_as_read(disk: &dyn Disk, path: &[u8], (_, stamp, moment): (FileId, Stamp, Mtime), now: Stat) -> bool {
+    if stamp.is_missing() && now == Stat::Missing {
+        // There are two ways to be missing, and one of them is an error: a file where a directory should be.
+        return disk.kind(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    }
     Stamp::from_stat(now) == Some(stamp) && !stamp.is_racy(moment)
 }
 
