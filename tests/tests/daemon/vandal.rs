@@ -77,7 +77,10 @@ impl Vandal {
         let is_folder = |path: &Path| path.ends_with("src") || path.ends_with("out");
         if is_folder(&one) || is_folder(&other) {
             let may = match what {
-                5..=7 => one.is_dir() && !one.is_symlink() && (other.is_dir() || !other.exists()),
+                5..=7 => {
+                    let is_plain = |path: &Path| path.is_dir() && !path.is_symlink();
+                    is_plain(&one) && (is_plain(&other) || !other.exists() && !other.is_symlink())
+                }
                 10..=13 | 15 | 16 => true,
                 _ => false,
             };
