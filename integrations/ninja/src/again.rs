@@ -99,6 +99,16 @@ impl Asked {
         })
     }
 
+    /// The files that the build was read from: manifests, logs, dyndep files.
+    pub fn sources(&self) -> impl Iterator<Item = &[u8]> {
+        self.build.sources.iter().map(|source| source.path.as_slice())
+    }
+
+    /// The directories with files that are asked for; empty for the one that paths start from.
+    pub fn directories(&self) -> impl Iterator<Item = &[u8]> {
+        self.plan.visits().map(|visit| visit.directory())
+    }
+
     /// How many files are asked for.
     #[must_use]
     pub fn n_files(&self) -> usize {

@@ -3,7 +3,10 @@
 
 #[path = "../command/mod.rs"]
 mod command;
+mod command_runs;
 mod documents;
+mod follow;
+mod followed;
 mod hung;
 mod life;
 mod noise;

@@ -11,7 +11,7 @@ use upcheck_tests::tools::Ninja;
 const N: u64 = 6;
 
 /// Sources in a directory, objects with depfiles that stay or go into the log, a generated header, an archive.
-fn project() -> Space {
+pub(crate) fn project() -> Space {
     let space = Space::new();
     let mut text =
         "rule cc\n  command = cat $in > $out && echo '$out: src/common.h src/h'$n'.h' > $out.d\n  \
@@ -37,7 +37,7 @@ fn project() -> Space {
     space
 }
 
-fn edit(space: &Space, number: u64) {
+pub(crate) fn edit(space: &Space, number: u64) {
     let n = number / 16 % N;
     let all = [
         format!("src/{n}.c"),

@@ -11,6 +11,9 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use upcheck_daemon::{Ask, NoAnswer, Patience, Place, Program, Reply, Request, Surroundings, ask};
 
+/// Why it is not asked where the environment names a cache.
+pub(super) const REMOTE: &str = "a cache on another machine is asked for";
+
 /// Names that are commands where a target could stand.
 const COMMANDS: [&str; 14] = [
     "affected",
@@ -39,7 +42,7 @@ pub(super) fn quick() -> Quick {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let Some(is_wanted) = may_be_check(&arguments) else { return Quick::Unanswered(None) };
     if std::env::var_os("UPCHECK_REMOTE").is_some_and(|url| !url.is_empty()) {
-        return Quick::Unanswered(Some("a cache on another machine is asked for".into()));
+        return Quick::Unanswered(Some(REMOTE.into()));
     }
     match answer(arguments, is_wanted) {
         Ok((status, stdout, stderr)) => Quick::Answered(print(status, &stdout, &stderr)),
@@ -72,7 +75,7 @@ fn answer(arguments: Vec<OsString>, is_wanted: bool) -> Result<Answer, String> {
         asked => asked,
     };
     match asked {
-        Ok(Reply::Done { status, stdout, stderr }) => Ok((status, stdout, stderr)),
+        Ok(Reply::Done { status, stdout, stderr, .. }) => Ok((status, stdout, stderr)),
         Ok(_) => Err("it answers something else".into()),
         Err(why) => Err(why.to_string()),
     }
@@ -97,6 +100,7 @@ pub(super) fn request(ask: Ask, arguments: Vec<OsString>, colors: [bool; 2]) -> 
         colors,
         directory: std::env::current_dir().map_err(why)?.into_os_string().into_vec(),
         arguments: arguments.into_iter().map(OsString::into_vec).collect(),
+        mark: None,
     })
 }
 
@@ -173,6 +177,7 @@ mod tests {
             ("-C out run -- make", None),
             ("check --content", None),
             ("check --no-watch", None),
+            ("check --follow --watch", None),
             ("--help", None),
             ("-C", None),
             ("watch start", None),

@@ -1,6 +1,7 @@
 //! One build directory in the daemon: the questions that were asked about it, and what their answers were made of.
 
 use super::question::{Asked, Question};
+use super::told;
 use crate::answer::{Ninja, Watched};
 use crate::args::Common;
 use crate::cmake;
@@ -8,13 +9,13 @@ use crate::exit::Exit;
 use crate::image_folder::images;
 use crate::ninja;
 use crate::run::{Trouble, open, print_answer, warn};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 use upcheck::Settled;
 use upcheck::collect::Disk;
 use upcheck_ninja::{Again, Asked as Remembered, LastCheck, Opened};
-use upcheck_watch::{Asked as Counted, Changes, Feed, Memory, Token, WatchedDisk};
+use upcheck_watch::{Asked as Counted, Changes, Feed, Memory, Place, Token, WatchedDisk};
 
 /// So many questions about one directory are remembered.
 const MOST_QUESTIONS: usize = 4;
@@ -25,6 +26,8 @@ pub(super) struct Room {
     eyes: Option<Arc<Eyes>>,
     /// The one that was asked last is the last.
     known: Vec<Known>,
+    /// So many different answers there were.
+    n_answers: u64,
     pub(super) counts: RoomCounts,
 }
 
@@ -48,6 +51,8 @@ pub(super) struct RoomCounts {
 /// A question that was answered.
 struct Known {
     question: Question,
+    /// Which answer of the room it is.
+    number: u64,
     asked: Remembered,
     image: &'static str,
     /// Nothing was asked of the disk when it was last looked whether the answer holds, after this: so if nothing is told of
@@ -55,12 +60,45 @@ struct Known {
     calm: Option<Token>,
     /// When that was found out last, where no file was looked at for it.
     moment: Option<SystemTime>,
+    /// Where what changes the answer happens, once somebody has waited for that.
+    places: Option<Arc<HashSet<Place>>>,
+}
+
+/// What came of a look for somebody who waits.
+pub(super) struct Looked {
+    /// Which answer it is: different ones of a room have different numbers.
+    pub(super) number: u64,
+    /// How a check would end, and then the answer is printed; `None` where it is the one that was seen.
+    pub(super) exit: Option<Exit>,
+    /// Whether all was read anew. Then what it was read from was not yet watched when it was.
+    pub(super) is_new: bool,
+    /// Whether nobody had to be asked for anything: whatever changes the answer is told of.
+    pub(super) is_calm: bool,
+    pub(super) took: Duration,
+    /// What is told of after this may change the answer, if it is in one of these places.
+    pub(super) token: Option<Token>,
+    pub(super) places: Arc<HashSet<Place>>,
+}
+
+/// Where an answer was found.
+struct Found {
+    watched: Watched,
+    /// Why all was read anew, if it was.
+    anew: Option<&'static str>,
+}
+
+/// Why a question is not answered that a check answers with trouble: it finds out itself which.
+pub(super) const TROUBLE: &str = "there is trouble";
+const FORGOTTEN: &str = "it has forgotten the answer";
+
+fn no(_: Trouble) -> &'static str {
+    TROUBLE
 }
 
 impl Room {
     /// One in which nothing was asked yet.
     pub(super) fn new(eyes: Option<Eyes>) -> Self {
-        Self { eyes: eyes.map(Arc::new), known: Vec::new(), counts: RoomCounts::default() }
+        Self { eyes: eyes.map(Arc::new), known: Vec::new(), n_answers: 0, counts: RoomCounts::default() }
     }
 
     /// Forgets all answers.
@@ -75,56 +113,82 @@ impl Room {
 
     /// Answers a check. The exit status; why it is not for the daemon, otherwise.
     pub(super) fn answer(&mut self, asked: &Asked) -> Result<Exit, &'static str> {
-        let Asked { common, .. } = asked;
-        // It finds out itself which trouble.
-        let no = |_: Trouble| "there is trouble";
-        let opened = open(common).map_err(no)?;
         let eyes = self.eyes.clone();
+        let opened = open(&asked.common).map_err(no)?;
         let watched = eyes.as_ref().map(|eyes| WatchedDisk::new(&opened, &eyes.memory));
         let disk: &dyn Disk = watched.as_ref().map_or(&opened, |disk| disk);
-        self.answer_from(asked, disk, eyes.as_deref())
+        let found = self.find(asked, disk, eyes.as_deref())?;
+        self.print(asked, disk, found)
     }
 
-    fn answer_from(
-        &mut self,
-        asked: &Asked,
-        disk: &dyn Disk,
-        eyes: Option<&Eyes>,
-    ) -> Result<Exit, &'static str> {
-        let no = |_: Trouble| "there is trouble";
+    /// Answers somebody who waits for another answer than the one with the number `seen`.
+    pub(super) fn look(&mut self, asked: &Asked, seen: Option<u64>) -> Result<Looked, &'static str> {
+        let began = Instant::now();
+        let eyes = self.eyes.clone();
+        let directory = &asked.common.directory;
+        // What happens from here on is told of later.
+        let token = eyes.as_ref().map(|eyes| eyes.feed.since(None).1);
+        let question = asked.question();
+        let known = self.known.iter().find(|known| known.question == question);
+        let are_sources_told = match (known, &eyes) {
+            (Some(known), Some(eyes)) => told::watch_sources(&known.asked, &eyes.feed, directory),
+            _ => false,
+        };
+        let opened = open(&asked.common).map_err(no)?;
+        let watched = eyes.as_ref().map(|eyes| WatchedDisk::new(&opened, &eyes.memory));
+        let disk: &dyn Disk = watched.as_ref().map_or(&opened, |disk| disk);
+        let found = self.find(asked, disk, eyes.as_deref())?;
+        let is_new = found.anew.is_some();
+        let Some(known) = self.known.last_mut() else { return Err(FORGOTTEN) };
+        if let (None, Some(eyes)) = (&known.places, &eyes) {
+            known.places = Some(Arc::new(told::places(&known.asked, &eyes.feed, directory)));
+        }
+        let (number, places) = (known.number, known.places.clone().unwrap_or_default());
+        let is_calm = are_sources_told && known.calm.is_some();
+        let exit = match seen == Some(number) {
+            true => None,
+            false => Some(self.print(asked, disk, found)?),
+        };
+        Ok(Looked { number, exit, is_new, is_calm, took: began.elapsed(), token, places })
+    }
+
+    /// Finds the answer, which is then that of the last one of those that are known.
+    fn find(&mut self, asked: &Asked, disk: &dyn Disk, eyes: Option<&Eyes>) -> Result<Found, &'static str> {
         let question = asked.question();
         let known = self.known.iter().position(|known| known.question == question);
-        let known = known.map(|at| self.known.remove(at));
-        let (known, watched) = match known {
-            None => (look(asked, disk, question).map_err(no)??, self.everything("first question")),
-            Some(mut known) => match known.again(disk, eyes) {
-                Again::Same => {
-                    self.counts.from_memory += 1;
-                    (known, Watched::Memory)
-                }
-                Again::Changed => {
-                    self.counts.from_changes += 1;
-                    (known, Watched::Changes)
-                }
-                Again::Outdated => {
-                    drop(known);
-                    let known = look(asked, disk, question).map_err(no)??;
-                    (known, self.everything("manifest, log or depfile changed"))
-                }
-            },
+        let mut known = known.map(|at| self.known.remove(at));
+        let (watched, anew) = match known.as_mut().map(|known| known.again(disk, eyes)) {
+            Some(Again::Same) => (Watched::Memory, None),
+            Some(Again::Changed) => (Watched::Changes, None),
+            Some(Again::Outdated) => (Watched::Everything, Some("manifest, log or depfile changed")),
+            None => (Watched::Everything, Some("first question")),
         };
-        let watched = if eyes.is_some() { watched } else { Watched::Everything };
+        let mut known = match known.filter(|_| anew.is_none()) {
+            Some(known) => known,
+            None => look(asked, disk, question).map_err(no)??,
+        };
+        if watched != Watched::Memory {
+            self.n_answers += 1;
+            known.number = self.n_answers;
+        }
         if self.known.len() >= MOST_QUESTIONS {
             self.known.remove(0);
         }
         self.known.push(known);
-        let Some(known) = self.known.last_mut() else { return Err("it has forgotten the answer") };
-        known.print(asked, disk, watched).map_err(no)
+        Ok(Found { watched, anew })
     }
 
-    fn everything(&mut self, why: &'static str) -> Watched {
-        *self.counts.from_everything.entry(why).or_default() += 1;
-        Watched::Everything
+    /// Prints what was found.
+    fn print(&mut self, asked: &Asked, disk: &dyn Disk, found: Found) -> Result<Exit, &'static str> {
+        let Found { watched, anew } = found;
+        match (anew, watched) {
+            (Some(why), _) => *self.counts.from_everything.entry(why).or_default() += 1,
+            (_, Watched::Memory) => self.counts.from_memory += 1,
+            _ => self.counts.from_changes += 1,
+        }
+        let watched = if self.eyes.is_some() { watched } else { Watched::Everything };
+        let Some(known) = self.known.last_mut() else { return Err(FORGOTTEN) };
+        known.print(asked, disk, watched).map_err(no)
     }
 
     /// How many files answers are made of.
@@ -204,7 +268,7 @@ fn look(asked: &Asked, disk: &dyn Disk, question: Question) -> Result<Result<Kno
     let Some(asked) = Remembered::new(*build, requests, snapshot) else {
         return Ok(Err("the build cannot be remembered"));
     };
-    Ok(Ok(Known { question, asked, image, calm: None, moment: None }))
+    Ok(Ok(Known { question, number: 0, asked, image, calm: None, moment: None, places: None }))
 }
 
 fn keep(

@@ -3,11 +3,12 @@
 use super::drain;
 use super::question::Asked;
 use super::room::{Eyes, Room};
+use super::waiting;
 use serde_json::{Map, Value, json};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use upcheck_daemon::{Answerer, Reply, Request};
+use upcheck_daemon::{Answerer, Reply, Request, Waits};
 use upcheck_watch::{Feed, Memory, Options};
 
 /// So many build directories are remembered; the one that was not asked about for the longest time goes.
@@ -32,10 +33,14 @@ impl Answerer for Rooms {
         match answered {
             Ok(exit) => {
                 let [stdout, stderr] = asked.captured.take();
-                Reply::Done { status: exit as u8, stdout, stderr }
+                Reply::Done { status: exit as u8, stdout, stderr, mark: None }
             }
             Err(reason) => declined(reason),
         }
+    }
+
+    fn wait(&self, request: &Request, waits: &Waits) -> Reply {
+        waiting::wait(self, request, waits)
     }
 
     fn status(&self) -> Map<String, Value> {
@@ -93,7 +98,13 @@ impl Rooms {
         Room::new(self.feed.as_ref().map(eyes))
     }
 
-    fn room(&self, directory: &Path) -> Arc<Mutex<Room>> {
+    /// Whoever tells of changes.
+    pub(super) fn feed(&self) -> Option<&Feed> {
+        self.feed.as_deref()
+    }
+
+    /// The room of a build directory, which is now the one that was asked about last.
+    pub(super) fn room(&self, directory: &Path) -> Arc<Mutex<Room>> {
         let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         let known = rooms.iter().position(|(known, _)| known == directory);
         let room = match known.map(|at| rooms.remove(at)) {
@@ -109,7 +120,7 @@ impl Rooms {
 }
 
 /// A room in which somebody has panicked is emptied: what is there may be half done.
-fn lock(room: &Mutex<Room>) -> MutexGuard<'_, Room> {
+pub(super) fn lock(room: &Mutex<Room>) -> MutexGuard<'_, Room> {
     room.lock().unwrap_or_else(|poisoned| {
         room.clear_poison();
         let mut guard = poisoned.into_inner();
