@@ -57,7 +57,7 @@ fn one_that_fails_is_run_again_only_when_something_changes() {
         assert_eq!(runs.line_said(), "upcheck: 3 of 4 targets are stale because of config.h");
         assert!(runs.line_said().starts_with("upcheck: the command ended with 3 after 0."));
         assert_eq!(runs.line_said(), "upcheck: 3 targets still stale: waiting for a change");
-        assert_eq!(n_runs(&elsewhere), round.into());
+        assert_eq!(n_runs(&elsewhere), usize::from(round));
         // What was stale before it and is not any more, or is nobody's, is no reason.
         space.write("unknown", "x");
         space.set_mtime("config.h", T + (200 + i64::from(round)) * SECOND);
@@ -141,7 +141,8 @@ fn signals_come_to_the_command_and_its_status_is_the_last() {
         let (status, _, said) = runs.ends();
         assert_eq!(status, Some(7), "{said:?}");
         assert_eq!(elsewhere.read("got"), b"got\n");
-        ["runs", "got"].map(|name| elsewhere.remove(name));
+        elsewhere.remove("runs");
+        elsewhere.remove("got");
     }
 }
 
