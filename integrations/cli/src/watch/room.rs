@@ -27,7 +27,7 @@ use upcheck_watch::{Asked as Counted, Changes, Feed, Memory, Place, Token, Watch
 /// So many questions about one directory are remembered.
 const MOST_QUESTIONS: usize = 4;
 
-/// So many different answers there were, in all rooms: one may go, and another one come for the same directory.
+/// Answers are numbered in all rooms together: one may go, and another one come for the same directory.
 static N_ANSWERS: AtomicU64 = AtomicU64::new(0);
 
 /// One build directory.
@@ -94,7 +94,7 @@ struct Calm {
 const MOST_TOLD: usize = 1000;
 
 /// Why a question is not answered that a check answers with trouble: it finds out itself which.
-const TROUBLE: &str = "there is trouble";
+pub(super) const TROUBLE: &str = "there is trouble";
 const FORGOTTEN: &str = "it has forgotten the answer";
 
 fn no(_: Trouble) -> &'static str {
