@@ -144,6 +144,7 @@ fn ask(question: &Question) -> Result<bool, String> {
         program: Program::library(env!("CARGO_PKG_VERSION")),
         surroundings: surroundings.as_map().clone(),
         colors: [false; 2],
+        mark: None,
         directory: question.directory.clone(),
         arguments: question.arguments.clone(),
     };

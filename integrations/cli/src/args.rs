@@ -5,7 +5,7 @@ use crate::cmake::Cmake;
 use crate::exit::Status;
 use crate::remote::{KeyArgs, RemoteArgs, RemoteCommand, SnapshotCommand, TransferArgs};
 use crate::run::Trouble;
-use crate::watch::WatchCommand;
+use crate::watch::WatchArgs;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -25,6 +25,7 @@ const USAGE: &str = "upcheck [check] [OPTIONS] [TARGET]...
        upcheck snapshot <push|pull> [OPTIONS] [TARGET]...
        upcheck remote <doctor|show> [OPTIONS] <...>
        upcheck watch <start|status|stop|wait> [OPTIONS]
+       upcheck watch [OPTIONS] [TARGET]... -- <COMMAND>...
        upcheck doctor [OPTIONS] [DIR] [-- CMD...]
        upcheck bench-fs [OPTIONS] [DIR]";
 
@@ -42,6 +43,10 @@ const REPAIR_EXIT_STATUS: &str = "Exit status: 0 what is proved is repaired, wha
 const RESTORE_EXIT_STATUS: &str = "Exit status: 0 everything is fresh now, 1 something is stale, 2 trouble.";
 
 const PUBLISH_EXIT_STATUS: &str = "Exit status: 0 what can be published is there, 2 trouble.";
+
+const WATCH_EXIT_STATUS: &str =
+    "Exit status with a command, when interrupted: that of its last run, 0 if it was never run; before that, 125 trouble, 126 the
+command cannot be run, 127 there is no such command.";
 
 const DOCTOR_EXIT_STATUS: &str = "Exit status: 0 nothing to worry about, 1 warnings, 2 trouble.";
 
@@ -83,6 +88,9 @@ pub(crate) struct Common {
     /// How to print the answer
     #[arg(long, value_enum, value_name = "FORMAT", global = true, default_value = "text")]
     pub(crate) format: Format,
+    /// Print the causes alone, for this program itself, whatever the format
+    #[arg(long, global = true, hide = true)]
+    pub(crate) causes: bool,
     /// Whose rules to follow (1.11, 1.12 or 1.13) instead of those of the ninja that wrote the log
     #[arg(long, value_name = "X.Y", global = true, value_parser = NinjaVersion::parse)]
     pub(crate) ninja_version: Option<NinjaVersion>,
@@ -352,9 +360,10 @@ pub(crate) enum Command {
     /// Measure how fast the file system of a directory can be asked, and what planning that gains
     #[command(after_help = BENCH_FS_EXIT_STATUS)]
     BenchFs(BenchFsArgs),
-    /// Keep a process that remembers builds and is told of changes, so that a check need not look at every file
-    #[command(subcommand)]
-    Watch(WatchCommand),
+    /// Run a command whenever something is stale; or keep a process that remembers builds and is told of changes, so that a
+    /// check need not look at every file
+    #[command(after_help = WATCH_EXIT_STATUS)]
+    Watch(WatchArgs),
     /// Examine a cache on another machine, or what is in it
     #[command(subcommand)]
     Remote(RemoteCommand),
@@ -461,6 +470,10 @@ pub(crate) struct CheckArgs {
     /// Print nothing but errors; the exit status is the answer
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Go on: print the answer again whenever it is another one, until interrupted. `upcheck watch` is started to be told of
+    /// changes; where it does not answer, everything is looked at again and again
+    #[arg(long, conflicts_with_all = ["quiet", "explain_plan"])]
+    pub(crate) follow: bool,
     /// Answer exactly as `ninja -n` does: stop at a stale manifest, fail where it fails
     #[arg(long)]
     pub(crate) exact: bool,
@@ -478,7 +491,7 @@ pub(crate) struct CheckArgs {
     pub(crate) no_watch: bool,
     /// As --watch, but look at everything as well and compare: the answer is what was found by looking. If `upcheck watch` is
     /// wrong, say in what, and end with 2
-    #[arg(long, conflicts_with = "no_watch")]
+    #[arg(long, conflicts_with_all = ["no_watch", "follow"])]
     pub(crate) verify_watch: bool,
     /// Show how the disk is asked, directory by directory, and what the other ways would cost, instead of the answer; with
     /// a platform, how that one would ask
@@ -505,6 +518,7 @@ impl CheckArgs {
             && self.command.is_empty()
             && !self.explain
             && !self.quiet
+            && !self.follow
             && !self.exact
             && !self.commands
             && !self.watch

@@ -32,6 +32,33 @@ pub(crate) fn print_lines(out: &mut dyn Write, answer: &Answer<'_>) -> io::Resul
     writeln!(out, "{}", Value::Object(last))
 }
 
+/// Prints what an answer says, without what it cost to find out and when that was: whoever wants to know whether two answers
+/// say the same compares that.
+pub(crate) fn print_without_costs(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
+    for stale in &answer.report.stale {
+        writeln!(out, "{}", target(answer, stale))?;
+    }
+    let mut rest = head(answer.from, SCHEMA, answer.report.is_fresh());
+    rest.extend(tail(answer));
+    if let Some(summary) = rest.get_mut("summary").and_then(Value::as_object_mut) {
+        // Not `remove`, which puts the last key in the place of the one that goes.
+        COSTS.iter().for_each(|key| drop(summary.shift_remove(*key)));
+    }
+    writeln!(out, "{}", Value::Object(rest))
+}
+
+/// What in the summary says what the answer cost, and when it was found.
+const COSTS: [&str; 8] = [
+    "files",
+    "directories",
+    "stats",
+    "image",
+    "contents",
+    "watched",
+    "snapshot_began_ns",
+    "snapshot_ended_ns",
+];
+
 /// Prints one object that says why there is no answer: it has no verdict. `from`: what describes the build, if it is about one.
 pub(crate) fn print_trouble(
     out: &mut dyn Write,

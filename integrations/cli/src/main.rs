@@ -14,6 +14,7 @@ mod contents;
 mod doctor;
 mod exit;
 mod externals;
+mod follow;
 mod image_folder;
 mod json;
 mod keep_times;

@@ -8,8 +8,8 @@ use crate::project::{Described, ask, describe, keep_digests, made, open_records,
 use crate::run::{Trouble, open, stderr, warn};
 use crate::words;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::process::Command;
 use upcheck::collect::Disk;
@@ -105,13 +105,15 @@ pub(crate) fn execute(common: &Common, command: &[OsString], directory: &Path) -
             }
             Err(status)
         }
-        Err(error) => {
-            let trouble = trouble("running", Path::new(&command[0]), &error);
-            crate::run::print_error(common, &trouble);
-            let is_missing = error.kind() == ErrorKind::NotFound;
-            Err(if is_missing { NO_SUCH_COMMAND } else { CANNOT_RUN }.into())
-        }
+        Err(error) => Err(cannot_run(common, &command[0], &error)),
     }
+}
+
+/// Says on standard error why a program could not be run. What to end with.
+pub(crate) fn cannot_run(common: &Common, program: &OsStr, error: &io::Error) -> Status {
+    crate::run::print_error(common, &trouble("running", Path::new(program), error));
+    let is_missing = error.kind() == ErrorKind::NotFound;
+    if is_missing { NO_SUCH_COMMAND } else { CANNOT_RUN }.into()
 }
 
 /// Says on standard error what stood in the way of running a command.

@@ -9,6 +9,7 @@ use crate::cmake;
 use crate::contents;
 use crate::doctor;
 use crate::exit::{Exit, Status};
+use crate::follow;
 use crate::image_folder;
 use crate::json;
 use crate::ninja;
@@ -111,7 +112,7 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         return remote::examine(common, asked).map(Status::from);
     }
     if let Some(Command::Watch(asked)) = &args.command {
-        return watch::watch(common, asked).map(Status::from);
+        return watch::watch(common, asked);
     }
     if common.named.write_query {
         return cmake::write_query(common).map(Status::from);
@@ -141,6 +142,8 @@ pub(crate) fn run(args: &mut Args) -> Result<Status, Trouble> {
         return Err(Trouble("--format names is for check and affected".into()));
     }
     let exit = match &args.command {
+        None if args.check.follow => return follow::follow(common, &args.check),
+        Some(Command::Check(args)) if args.follow => return follow::follow(common, args),
         None => check(common, &args.check),
         Some(Command::Check(args)) => check(common, args),
         Some(Command::Why(args)) if common.is_project() && args.content => Err(Trouble(NO_CONTENT.into())),
@@ -220,14 +223,25 @@ pub(crate) fn report_trouble(args: &Args, trouble: &Trouble) {
 /// Says on standard error what went wrong.
 pub(crate) fn print_error(common: &Common, trouble: &Trouble) {
     let error = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
-    let mut stderr = stderr(common);
-    // Nothing is left to be done when even that fails.
-    let _ = writeln!(stderr, "{error}upcheck: error:{error:#} {}", words::visible(&trouble.0, "\n\t"));
+    let print = |stream: &mut dyn Write| {
+        // Nothing is left to be done when even that fails.
+        let _ = writeln!(stream, "{error}upcheck: error:{error:#} {}", words::visible(&trouble.0, "\n\t"));
+    };
+    match &common.captured {
+        Some(captured) => captured.add_to_stderr(print),
+        None => print(&mut stderr(common)),
+    }
 }
 
 /// Prints an answer to `check`.
 pub(crate) fn print_answer(common: &Common, answer: &Answer<'_>) -> Result<(), Trouble> {
+    if let Some(captured) = common.captured.as_ref().filter(|captured| captured.is_marked) {
+        let said = follow::mark(common, answer);
+        let failed = |error: io::Error| Trouble(format!("printing: {}", upcheck::os_message(&error)));
+        captured.mark_answer(said.map_err(failed)?);
+    }
     print(common, |out| match common.format {
+        _ if common.causes => follow::print_causes(out, answer),
         Format::Text => text::print(out, answer),
         Format::Json => json::print(out, answer),
         Format::Jsonl => json::print_lines(out, answer),

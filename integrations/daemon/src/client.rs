@@ -1,9 +1,10 @@
 //! Whoever asks the daemon, and does not wait for one that does not move.
 
 use crate::place::Place;
-use crate::protocol::{MOST_ANSWER, Message, Reply, Request};
+use crate::protocol::{MOST_ANSWER, Message, Reply, Request, WAITING};
 use rustix::net::SendFlags;
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -43,35 +44,10 @@ impl std::fmt::Display for NoAnswer {
 /// # Errors
 /// When there is none, it will not answer, or it does not show anything.
 pub fn ask(place: &Place, request: &Request, patience: Patience) -> Result<Reply, NoAnswer> {
-    let unwell = |error: io::Error| {
-        NoAnswer::Unwell(match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => "it does not answer".into(),
-            ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
-                "it ended before it answered".into()
-            }
-            _ => format!("asking it: {error}"),
-        })
-    };
-    let mut stream = place.connect().map_err(unwell)?.ok_or(NoAnswer::NotRunning)?;
-    let wait = Some(patience.0);
-    stream.set_read_timeout(wait).and_then(|()| stream.set_write_timeout(wait)).map_err(unwell)?;
-    request.to_message().write(&mut Unheard(&stream)).map_err(unwell)?;
+    let mut asking = Asking::begin(place, request, patience)?;
     loop {
-        let message = Message::read(&mut stream, MOST_ANSWER).map_err(unwell)?;
-        match Reply::from_message(message) {
-            Some(Reply::Busy) => {}
-            Some(Reply::Declined { reason }) => return Err(NoAnswer::Declined(reason)),
-            Some(Reply::Stopping) => {
-                // It is gone when the connection is.
-                let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
-                return match stream.read(&mut [0]) {
-                    Ok(0) => Ok(Reply::Stopping),
-                    Ok(_) => Err(NoAnswer::Unwell("it goes on talking".into())),
-                    Err(error) => Err(unwell(error)),
-                };
-            }
-            Some(reply) => return Ok(reply),
-            None => return Err(NoAnswer::Unwell("it speaks another language".into())),
+        if let Some(reply) = asking.hear()? {
+            return Ok(reply);
         }
     }
 }
@@ -87,4 +63,82 @@ impl Write for Unheard<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// A question that was asked, for whoever has more to look at than its answer.
+#[derive(Debug)]
+pub struct Asking {
+    stream: UnixStream,
+    patience: Duration,
+    is_waiting: bool,
+}
+
+impl Asking {
+    /// Asks the daemon there.
+    ///
+    /// # Errors
+    /// When there is none, or it does not listen.
+    pub fn begin(place: &Place, request: &Request, patience: Patience) -> Result<Self, NoAnswer> {
+        let stream = place.connect().map_err(unwell)?.ok_or(NoAnswer::NotRunning)?;
+        let wait = Some(patience.0);
+        stream.set_read_timeout(wait).and_then(|()| stream.set_write_timeout(wait)).map_err(unwell)?;
+        request.to_message().write(&mut Unheard(&stream)).map_err(unwell)?;
+        Ok(Self { stream, patience: patience.0, is_waiting: false })
+    }
+
+    /// For how long nothing may be heard before the daemon counts as hung. What is heard makes [`Asking::as_fd`] readable.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        if self.is_waiting { WAITING * 3 } else { self.patience }
+    }
+
+    /// Whether the daemon has said that it waits for another answer.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.is_waiting
+    }
+
+    /// What it says next; `None` where that is that it is at work, or waits.
+    ///
+    /// # Errors
+    /// When it says no, nothing, or what nobody understands.
+    pub fn hear(&mut self) -> Result<Option<Reply>, NoAnswer> {
+        self.stream.set_read_timeout(Some(self.patience())).map_err(unwell)?;
+        let message = Message::read(&mut self.stream, MOST_ANSWER).map_err(unwell)?;
+        match Reply::from_message(message) {
+            Some(Reply::Busy) => Ok(None),
+            Some(Reply::Waiting) => {
+                self.is_waiting = true;
+                Ok(None)
+            }
+            Some(Reply::Declined { reason }) => Err(NoAnswer::Declined(reason)),
+            Some(Reply::Stopping) => {
+                // It is gone when the connection is.
+                let _ = self.stream.set_read_timeout(Some(Duration::from_secs(10)));
+                match self.stream.read(&mut [0]) {
+                    Ok(0) => Ok(Some(Reply::Stopping)),
+                    Ok(_) => Err(NoAnswer::Unwell("it goes on talking".into())),
+                    Err(error) => Err(unwell(error)),
+                }
+            }
+            Some(reply) => Ok(Some(reply)),
+            None => Err(NoAnswer::Unwell("it speaks another language".into())),
+        }
+    }
+}
+
+impl AsFd for Asking {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+fn unwell(error: io::Error) -> NoAnswer {
+    NoAnswer::Unwell(match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => "it does not answer".into(),
+        ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
+            "it ended before it answered".into()
+        }
+        _ => format!("asking it: {error}"),
+    })
 }

@@ -30,11 +30,13 @@ mod program;
 mod server;
 #[cfg(target_os = "linux")]
 mod surroundings;
+#[cfg(target_os = "linux")]
+mod waits;
 
 pub use protocol::{Ask, Reply, Request};
 
 #[cfg(target_os = "linux")]
-pub use client::{NoAnswer, Patience, ask};
+pub use client::{Asking, NoAnswer, Patience, ask};
 #[cfg(target_os = "linux")]
 pub use place::{Lock, Place};
 #[cfg(target_os = "linux")]
@@ -43,3 +45,5 @@ pub use program::Program;
 pub use server::{Answerer, Counts, Ended, Server, Settings};
 #[cfg(target_os = "linux")]
 pub use surroundings::Surroundings;
+#[cfg(target_os = "linux")]
+pub use waits::Waits;

@@ -1,20 +1,21 @@
 //! The daemon's life: it listens, lets in whom it knows, and ends when nobody needs it any more.
 //!
 //! One thread listens; each connection has a thread that reads the question, and one that finds the answer. Meanwhile the
-//! first says that it is busy, so that a client can tell work from a process that does not move.
+//! first says that it is busy, so that a client can tell work from a process that does not move: see `waits.rs`.
 
 use crate::deadline::Until;
 use crate::place::{Lock, Place, peer};
 use crate::program::Program;
 use crate::protocol::{Ask, MOST_ANSWER, MOST_REQUEST, Message, Reply, Request};
 use crate::surroundings::Surroundings;
+use crate::waits::{Said, Waits};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,10 @@ pub trait Answerer: Send + Sync + 'static {
 
     /// Somebody has found out that an answer was wrong: nothing that is remembered may be used again.
     fn forget(&self);
+
+    /// The answer to a check as soon as its mark is not that of the request. Called by several threads at once, each of which
+    /// is one that waits.
+    fn wait(&self, request: &Request, waits: &Waits) -> Reply;
 
     /// What there is to say of itself, as keys of the status.
     fn status(&self) -> Map<String, Value>;
@@ -77,24 +82,27 @@ pub struct Server {
     shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     settings: Settings,
     program: Program,
     surroundings: Surroundings,
-    answerer: Box<dyn Answerer>,
+    pub(crate) answerer: Box<dyn Answerer>,
     began: Instant,
     wake: UnixStream,
     state: Mutex<State>,
 }
 
-struct State {
+pub(crate) struct State {
+    /// Connections, with those who wait.
     n_active: usize,
+    /// How to tell something to those who wait.
+    pub(crate) waiters: BTreeMap<u64, Sender<Said>>,
     last_question: Instant,
-    ended: Option<Ended>,
+    pub(crate) ended: Option<Ended>,
     counts: Counts,
 }
 
-/// So many connections are served at once.
+/// So many connections are served at once, beside those who wait.
 const MOST_ACTIVE: usize = 32;
 /// So many reasons are told apart.
 const MOST_REASONS: usize = 32;
@@ -102,8 +110,6 @@ const MOST_REASONS: usize = 32;
 const QUESTION_TIME: Duration = Duration::from_secs(2);
 /// How long an answer may take to be taken.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
-/// How often a client hears that somebody is at it.
-const BUSY: Duration = Duration::from_millis(40);
 /// How long those are waited for who were let in when it ends.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 /// How often the daemon looks after itself.
@@ -129,7 +135,13 @@ impl Server {
         let (wake, woken) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         let now = Instant::now();
-        let state = State { n_active: 0, last_question: now, ended: None, counts: Counts::default() };
+        let state = State {
+            n_active: 0,
+            waiters: BTreeMap::new(),
+            last_question: now,
+            ended: None,
+            counts: Counts::default(),
+        };
         let state = Mutex::new(state);
         let shared = Shared { settings, program, surroundings, answerer, began: now, wake, state };
         Ok(Some(Self { place, _lock: lock, listener, woken, shared: Arc::new(shared) }))
@@ -157,6 +169,7 @@ impl Server {
         if ended != Ended::Lost {
             self.place.remove_socket();
         }
+        self.shared.tell_waiters(ended);
         self.let_out();
         ended
     }
@@ -186,7 +199,7 @@ impl Server {
             state.counts.strangers += 1;
             return;
         }
-        if state.n_active >= MOST_ACTIVE {
+        if state.n_active - state.waiters.len() >= MOST_ACTIVE {
             state.counts.too_many += 1;
             return;
         }
@@ -233,7 +246,7 @@ impl Drop for Active<'_> {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         // All of it is numbers that are right at any time.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -246,7 +259,7 @@ impl Shared {
             return;
         };
         match request.ask {
-            Ask::Check => self.serve_check(stream, request),
+            Ask::Check | Ask::Wait => self.serve_check(stream, request),
             Ask::Status => drop(send(stream, &Reply::Status(self.status()))),
             Ask::Forget => {
                 self.answerer.forget();
@@ -269,29 +282,10 @@ impl Shared {
         }
         let reply = match self.objection(&request) {
             Some(reason) => Reply::Declined { reason },
-            None => {
-                let (sender, receiver) = channel();
-                let shared = Arc::clone(self);
-                let find = move || drop(sender.send(shared.answerer.answer(&request)));
-                if std::thread::Builder::new().spawn(find).is_err() {
-                    Reply::Declined { reason: "it has no room for more threads".into() }
-                } else {
-                    loop {
-                        match receiver.recv_timeout(BUSY) {
-                            Ok(reply) => break reply,
-                            // It has panicked; what it said about that is in the log.
-                            Err(RecvTimeoutError::Disconnected) => {
-                                break Reply::Declined { reason: "it has failed; see its log".into() };
-                            }
-                            Err(RecvTimeoutError::Timeout) => {
-                                if send(stream, &Reply::Busy).is_err() {
-                                    return;
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            None => match self.find(stream, request) {
+                Some(reply) => reply,
+                None => return,
+            },
         };
         let reply = match reply {
             Reply::Done { stdout, stderr, .. } if (stdout.len() + stderr.len()) as u64 > MOST_ANSWER => {
@@ -339,7 +333,10 @@ impl Shared {
     }
 
     fn status(&self) -> Map<String, Value> {
-        let counts = self.state().counts.clone();
+        let (counts, n_waiting) = {
+            let state = self.state();
+            (state.counts.clone(), state.waiters.len())
+        };
         let Value::Object(mut status) = json!({
             "pid": std::process::id(),
             "version": self.settings.version,
@@ -348,6 +345,7 @@ impl Shared {
             "idle_for_s": self.state().last_question.elapsed().as_secs(),
             "memory_bytes": memory(),
             "questions": counts.questions,
+            "waiting": n_waiting,
             "declined": counts.declined,
             "strangers": counts.strangers,
             "malformed": counts.malformed,
@@ -360,7 +358,7 @@ impl Shared {
     }
 }
 
-fn send(stream: &UnixStream, reply: &Reply) -> io::Result<()> {
+pub(crate) fn send(stream: &UnixStream, reply: &Reply) -> io::Result<()> {
     reply.to_message().write(&mut Until::after(stream, ANSWER_TIME))
 }
 

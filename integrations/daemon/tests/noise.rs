@@ -13,7 +13,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use upcheck_daemon::protocol::{MOST_ANSWER, MOST_REQUEST, Message};
 use upcheck_daemon::{
-    Answerer, Ask, Patience, Place, Program, Reply, Request, Server, Settings, Surroundings, ask,
+    Answerer, Ask, Patience, Place, Program, Reply, Request, Server, Settings, Surroundings, Waits, ask,
 };
 
 const VERSION: &str = "1";
@@ -23,11 +23,15 @@ struct Echo;
 
 fn echo(request: &Request) -> Reply {
     let stdout = request.arguments.join(&b'\n');
-    Reply::Done { status: u8::from(request.colors[0]), stdout, stderr: request.directory.clone() }
+    Reply::Done { status: u8::from(request.colors[0]), stdout, stderr: request.directory.clone(), mark: None }
 }
 
 impl Answerer for Echo {
     fn answer(&self, request: &Request) -> Reply {
+        echo(request)
+    }
+
+    fn wait(&self, request: &Request, _: &Waits) -> Reply {
         echo(request)
     }
 
@@ -61,6 +65,7 @@ fn request(ask: Ask) -> Request {
         colors: [true, false],
         directory: b"/a b/\xff".to_vec(),
         arguments: vec![b"check".to_vec(), Vec::new(), b"\xfe\n".to_vec()],
+        mark: None,
     }
 }
 
@@ -83,7 +88,7 @@ enum Damage {
     More(Vec<u8>),
 }
 
-const KEYS: [&str; 7] = ["protocol", "ask", "program", "surroundings", "colors", "bodies", "else"];
+const KEYS: [&str; 8] = ["protocol", "ask", "program", "surroundings", "colors", "mark", "bodies", "else"];
 
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -93,7 +98,7 @@ fn value() -> impl Strategy<Value = Value> {
         any::<i8>().prop_map(Value::from),
         any::<f64>().prop_map(|number| json!(number)),
         ".{0,9}".prop_map(Value::from),
-        prop_oneof![Just("check"), Just("status"), Just("forget")].prop_map(Value::from),
+        prop_oneof![Just("check"), Just("wait"), Just("status"), Just("forget")].prop_map(Value::from),
     ];
     leaf.prop_recursive(4, 24, 6, |inner| {
         prop_oneof![
@@ -213,7 +218,7 @@ fn is_answered_as_it_should_be(home: &Path, bytes: &[u8], first: usize) -> Resul
         None => prop_assert_eq!(reply, None, "an answer to what is no request"),
         // What stands behind a request and is not read ends the connection early, perhaps before the answer is there.
         Some(_) if !rest.is_empty() && reply.is_none() => {}
-        Some(request) if request.ask != Ask::Check => {
+        Some(request) if !matches!(request.ask, Ask::Check | Ask::Wait) => {
             prop_assert!(
                 matches!(&reply, Some(Reply::Status(status)) if status["echo"] == true),
                 "{:?}",

@@ -202,6 +202,16 @@ impl Journal {
         self.entries = kept;
     }
 
+    /// Whether something happened in this generation, which has not ended.
+    pub(crate) fn has_new(&self) -> bool {
+        self.has_since(self.generation - 1)
+    }
+
+    /// Whether something happened after a generation that has ended, or nobody knows.
+    pub(crate) fn has_since(&self, generation: u64) -> bool {
+        generation < self.reaches || self.entries.last().is_some_and(|last| last.generation > generation)
+    }
+
     /// How many bytes it has.
     pub(crate) fn bytes(&self) -> usize {
         self.entries.capacity() * size_of::<Entry>()
@@ -231,7 +241,12 @@ mod tests {
             assert_eq!(since(first).entries.len(), 2);
             assert!(since(second).has(Place(2), b"b") && !since(second).has(Place(1), b"a"));
             assert!(since(third).is_empty());
+            let has = [first, second, third].map(|generation| journal.has_since(generation));
+            assert_eq!(has, [true, true, false]);
         }
+        assert!(!journal.has_new());
+        noted(&mut journal, 1, "a");
+        assert!(journal.has_new() && journal.has_since(third));
     }
 
     #[test]
@@ -248,6 +263,7 @@ mod tests {
         let before = journal.turn();
         noted(&mut journal, 1, "a");
         journal.note_everything(Why::Overflow);
+        assert!(journal.has_new() && journal.has_since(before));
         noted(&mut journal, 1, "b");
         assert_eq!(journal.since(before), Err(Why::Overflow));
         let after = journal.turn();

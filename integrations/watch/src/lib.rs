@@ -30,7 +30,8 @@ pub use token::Token;
 pub use view::View;
 
 use rapidhash::RapidHashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 use token::Instance;
 
 /// Why nobody knows what changed.
@@ -69,6 +70,8 @@ pub enum Changes {
 pub struct Feed {
     instance: Instance,
     inner: Mutex<Inner>,
+    /// Those who wait are woken when something was taken in.
+    told: Condvar,
 }
 
 struct Inner {
@@ -84,7 +87,7 @@ impl Feed {
     pub fn new(backend: impl Backend + 'static) -> Self {
         let inner =
             Inner { backend: Box::new(backend), journal: Journal::new(), places: RapidHashMap::default() };
-        Self { instance: Instance::random(), inner: Mutex::new(inner) }
+        Self { instance: Instance::random(), inner: Mutex::new(inner), told: Condvar::new() }
     }
 
     /// A feed by the best means that the platform has.
@@ -143,7 +146,12 @@ impl Feed {
     pub fn prove_closed(&self, place: Place, name: &[u8], path: &[u8]) -> Closed {
         let mut inner = self.lock();
         let Inner { backend, journal, .. } = &mut *inner;
-        backend.prove_closed(place, NameHash::of(name), path, journal)
+        let closed = backend.prove_closed(place, NameHash::of(name), path, journal);
+        // It may have taken in what happened until then.
+        if journal.has_new() {
+            self.told.notify_all();
+        }
+        closed
     }
 
     /// What becomes readable when there is something to take in with [`Feed::drain`], if there is such a thing. It may be
@@ -160,6 +168,9 @@ impl Feed {
         let mut inner = self.lock();
         let Inner { backend, journal, .. } = &mut *inner;
         backend.sync(journal);
+        if journal.has_new() {
+            self.told.notify_all();
+        }
         let generation = journal.turn();
         let changed = match token {
             None => Err(Why::First),
@@ -175,6 +186,30 @@ impl Feed {
         let mut inner = self.lock();
         let Inner { backend, journal, .. } = &mut *inner;
         backend.sync(journal);
+        if journal.has_new() {
+            self.told.notify_all();
+        }
+    }
+
+    /// Waits until something was taken in since a token, wherever it happened, but not beyond a moment. Whether there was
+    /// something. Somebody else has to take it in, with [`Feed::drain`] or [`Feed::since`].
+    #[must_use]
+    pub fn wait(&self, token: Token, until: Instant) -> bool {
+        let mut inner = self.lock();
+        loop {
+            if token.instance != self.instance || inner.journal.has_since(token.generation) {
+                return true;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let Ok((woken, _)) = self.told.wait_timeout(inner, left) else {
+                // Somebody has panicked: nobody knows what has happened since.
+                return true;
+            };
+            inner = woken;
+        }
     }
 
     /// What was counted.
@@ -209,6 +244,48 @@ mod tests {
         let (changes, token) = feed.since(None);
         assert_eq!(changes, Changes::Everything(Why::First));
         assert_eq!(feed.since(Some(token)).0, Changes::Everything(Why::NoBackend));
+    }
+
+    /// A directory in which something happens with every look.
+    struct Restless;
+
+    impl Backend for Restless {
+        fn watch(&mut self, _: Place, _: &[u8]) -> Trust {
+            Trust::Vouched
+        }
+
+        fn watch_name(&mut self, _: Place, _: NameHash, _: &[u8]) -> NameTrust {
+            NameTrust::Vouched
+        }
+
+        fn prove_closed(&mut self, _: Place, _: NameHash, _: &[u8], _: &mut Journal) -> Closed {
+            Closed::Yes
+        }
+
+        fn sync(&mut self, journal: &mut Journal) {
+            journal.note(Place(0), NameHash::of(b"a"));
+        }
+
+        fn counters(&self) -> Counters {
+            Counters::default()
+        }
+    }
+
+    #[test]
+    fn whoever_waits_is_woken_by_what_somebody_else_takes_in() {
+        let feed = Feed::new(Restless);
+        let (_, token) = feed.since(None);
+        assert!(!feed.wait(token, Instant::now()), "nothing was taken in");
+        std::thread::scope(|scope| {
+            let waits =
+                scope.spawn(|| feed.wait(token, Instant::now() + std::time::Duration::from_secs(600)));
+            feed.drain();
+            assert!(waits.join().expect("no panic"));
+        });
+        assert!(feed.wait(token, Instant::now()), "it stays true");
+        let (_, later) = feed.since(Some(token));
+        assert!(!feed.wait(later, Instant::now()));
+        assert!(feed.wait(Feed::new(Null).since(None).1, Instant::now()), "another feed's token");
     }
 
     #[test]

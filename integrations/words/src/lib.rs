@@ -7,7 +7,7 @@ mod time;
 pub use time::{Zone, count, difference};
 
 use time::Clock;
-use upcheck::{Compared, Digest, FileId, Graph, Reason, RootCause, Unknown, Verdict, os_message};
+use upcheck::{Compared, Digest, FileId, Graph, Mtime, Reason, RootCause, Unknown, Verdict, os_message};
 
 /// Paths as people read them.
 #[must_use]
@@ -147,6 +147,12 @@ fn changed(compared: &Compared, clock: &Clock) -> String {
 
 fn count_bytes(bytes: u64) -> String {
     count(usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
+/// A moment, to the second.
+#[must_use]
+pub fn moment(moment: Mtime, zone: Zone) -> String {
+    Clock(zone).second(moment)
 }
 
 /// An input that is stale or pending, as a reason for a target with `verdict`. `producer` is the verdict on

@@ -51,6 +51,7 @@ fn the_schemas_accept_what_is_printed_and_reject_what_is_damaged() {
         damaged("watch.json", &asked, &|it| drop(it.as_object_mut().map(|it| it.remove(key))));
     }
     damaged("watch.json", &asked, &|it| it["more"] = json!(1));
+    damaged("watch.json", &asked, &|it| it["waiting"] = json!(true));
     damaged("watch.json", &asked, &|it| it["builds"][0]["files"] = json!("4"));
     damaged("watch.json", &asked, &|it| it["watched"]["files"] = json!(-1));
     damaged("watch.json", &missing, &|it| it["pid"] = json!(7));

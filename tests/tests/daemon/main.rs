@@ -3,8 +3,11 @@
 
 #[path = "../command/mod.rs"]
 mod command;
+mod command_runs;
 mod disguise;
 mod documents;
+mod follow;
+mod followed;
 mod full;
 mod hung;
 mod life;

@@ -55,7 +55,7 @@ pub(crate) fn sources(space: &Space) {
     }
 }
 
-fn edit(space: &Space, number: u64) {
+pub(crate) fn edit(space: &Space, number: u64) {
     let n = number / 16 % N;
     let all = [
         format!("src/{n}.c"),

@@ -1,6 +1,6 @@
 //! `watch start`, `status` and `stop`.
 
-use super::{SCHEMA, WatchCommand, life, quick, wait};
+use super::{SCHEMA, WatchCommand, life, quick};
 use crate::args::{Common, Format};
 use crate::exit::Exit;
 use crate::run::{Trouble, print};
@@ -31,7 +31,7 @@ pub(super) fn watch(common: &Common, command: &WatchCommand) -> Result<Exit, Tro
             None => said(common, "upcheck watch does not run"),
             Some(_) => said(common, "upcheck watch has ended"),
         },
-        WatchCommand::Wait => wait::wait(common),
+        WatchCommand::Wait => Err(Trouble("waiting is not about the daemon".into())),
         WatchCommand::Serve(args) => life::serve(args).map(|()| Exit::Fresh).map_err(Trouble),
     }
 }
@@ -90,8 +90,13 @@ fn print_text(out: &mut dyn Write, status: &Map<String, Value>) -> io::Result<()
         count(get("uptime_s")),
         get("memory_bytes").div_ceil(1 << 20)
     )?;
-    let idle = get("idle_after_s").saturating_sub(get("idle_for_s"));
-    writeln!(out, "  ends in {} s unless it is asked something", count(idle))?;
+    if get("waiting") > 0 {
+        let wait = if get("waiting") == 1 { "waits" } else { "wait" };
+        writeln!(out, "  {} {wait} for another answer", plural(get("waiting"), "client"))?;
+    } else {
+        let idle = get("idle_after_s").saturating_sub(get("idle_for_s"));
+        writeln!(out, "  ends in {} s unless it is asked something", count(idle))?;
+    }
     writeln!(out, "  {}, {} declined", plural(get("questions"), "question"), count(declined))?;
     if get("verified") + get("wrong") > 0 || status.get("verifies") == Some(&true.into()) {
         let verified = plural(get("verified"), "answer");

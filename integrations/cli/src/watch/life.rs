@@ -39,7 +39,11 @@ pub(super) fn start(args: StartArgs) -> Result<(), String> {
         let _ = BufReader::new(stdout).read_line(&mut said);
     }
     match said.trim_end() {
-        READY => Ok(()),
+        READY => {
+            // Whoever lives longer than it does is to leave nothing of it.
+            let _ = std::thread::Builder::new().spawn(move || child.wait());
+            Ok(())
+        }
         "" => Err("it ended at once".into()),
         trouble => Err(trouble.to_owned()),
     }

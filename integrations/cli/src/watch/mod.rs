@@ -6,9 +6,14 @@
 //!   watch serve  requests -> question -> room of that build directory -> answer
 //! ```
 //!
+//! Whoever wants to know when the answer changes (`follow/`) asks the daemon to wait: `by_daemon` and `waiting` are the two ends.
+//!
 //! What comes from the daemon is what this very program would print: the same code makes it, from the same files. All that it
 //! says no to, trouble included, a check finds out itself.
 
+#[cfg(target_os = "linux")]
+mod by_daemon;
+mod command;
 #[cfg(target_os = "linux")]
 mod control;
 #[cfg(target_os = "linux")]
@@ -32,12 +37,19 @@ mod rounds;
 #[cfg(target_os = "linux")]
 mod settle;
 #[cfg(target_os = "linux")]
-mod verify;
+mod told;
 #[cfg(target_os = "linux")]
+mod verify;
 mod wait;
+#[cfg(target_os = "linux")]
+mod waiting;
 
 #[cfg(target_os = "linux")]
+pub(crate) use by_daemon::Daemon;
+#[cfg(target_os = "linux")]
 use control::watch as run;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use nowhere::Daemon;
 #[cfg(not(target_os = "linux"))]
 use nowhere::{quick as ask, run, verify as compare};
 #[cfg(target_os = "linux")]
@@ -50,6 +62,7 @@ use crate::exit::{Exit, Status};
 use crate::run::{Trouble, warn};
 use clap::builder::FalseyValueParser;
 use clap::{Args as ClapArgs, Subcommand};
+use std::ffi::OsString;
 use std::time::Duration;
 
 /// The name and version of the format of the status. The number changes when a reader of the old one would go wrong.
@@ -59,6 +72,31 @@ const EXIT_STATUS: &str = "Exit status: 0 it runs, 1 it does not, 2 trouble.";
 const WAIT_EXIT_STATUS: &str = "Exit status: that of `upcheck check` when its answer has changed; 2 trouble.";
 const START_EXIT_STATUS: &str = "Exit status: 0 it runs, 2 trouble.";
 const STOP_EXIT_STATUS: &str = "Exit status: 0 it does not run any more, 2 trouble.";
+
+/// What `watch` was told.
+#[derive(Debug, ClapArgs)]
+#[command(subcommand_negates_reqs = true)]
+pub(crate) struct WatchArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<WatchCommand>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// What is run when something is stale.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RunArgs {
+    /// What to look at (default: what `ninja` would build)
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<OsString>,
+    /// Do not ask the process that remembers; look at everything again and again
+    #[arg(long)]
+    pub(crate) no_watch: bool,
+    /// The command and its arguments. It is run in the current directory as soon as something is stale, and again when, after it,
+    /// something is stale that was not before it; never twice at once
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
 
 /// What is done about the daemon.
 #[derive(Debug, Subcommand)]
@@ -117,7 +155,7 @@ pub(crate) fn say_unanswered(args: &Args, why: Option<&str>) {
         Some(Command::Check(check)) => check,
         Some(_) => return,
     };
-    if check.watch && !check.verify_watch {
+    if check.watch && !check.verify_watch && !check.follow {
         say_no_answer(&args.common, check, why.unwrap_or(NOT_FOR_IT));
     }
 }
@@ -142,6 +180,14 @@ pub(crate) fn verify(common: &Common, check: &CheckArgs) -> Result<Exit, Trouble
 }
 
 /// Answers `watch`.
-pub(crate) fn watch(common: &Common, command: &WatchCommand) -> Result<Exit, Trouble> {
-    run(common, command)
+pub(crate) fn watch(common: &Common, args: &WatchArgs) -> Result<Status, Trouble> {
+    let runs = !args.run.targets.is_empty() || !args.run.command.is_empty() || args.run.no_watch;
+    match &args.command {
+        None => Ok(command::run(common, &args.run)),
+        Some(_) if runs => {
+            Err(Trouble("a command, or something about the daemon: only one can be meant".into()))
+        }
+        Some(WatchCommand::Wait) => wait::wait(common).map(Status::from),
+        Some(command) => run(common, command).map(Status::from),
+    }
 }

@@ -2,12 +2,13 @@
 
 use crate::args::{Args, CheckArgs, Command, Common, From};
 use crate::captured::Captured;
+use crate::follow;
 use clap::Parser;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use upcheck_daemon::Request;
+use upcheck_daemon::{Ask, Request};
 use upcheck_ninja::NinjaVersion;
 
 /// A check, as it was asked for.
@@ -41,6 +42,7 @@ impl Asked {
         if let Some(why) = objection(&common, &check) {
             return Err(why);
         }
+        follow::settle(&mut common, &check);
         let directory = Path::new(OsStr::from_bytes(&request.directory)).join(&common.directory);
         let directory = upcheck::os_path::canonicalize(&directory);
         common.directory = directory.map_err(|_| "there is no such directory")?;
@@ -50,7 +52,11 @@ impl Asked {
             clap::ColorChoice::Always => true,
             clap::ColorChoice::Never => false,
         };
-        let captured = Arc::new(Captured::new([color(stdout), color(stderr)]));
+        let colors = [color(stdout), color(stderr)];
+        let captured = Arc::new(match request.ask {
+            Ask::Wait => Captured::marked(colors),
+            _ => Captured::new(colors),
+        });
         common.captured = Some(Arc::clone(&captured));
         Ok(Self { common, check, captured })
     }
@@ -65,7 +71,8 @@ impl Asked {
     }
 }
 
-fn objection(common: &Common, check: &CheckArgs) -> Option<&'static str> {
+/// Why a check is not for the daemon, as far as what was typed tells.
+pub(super) fn objection(common: &Common, check: &CheckArgs) -> Option<&'static str> {
     let is_ninja = matches!(common.from, None | Some(From::Ninja)) && common.origin() == "ninja";
     let is_plain = !check.exact && !check.content && check.explain_plan.is_none() && check.command.is_empty();
     #[cfg(feature = "remote")]

@@ -11,6 +11,9 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use upcheck_daemon::{Ask, NoAnswer, Patience, Place, Program, Reply, Request, Surroundings, ask};
 
+/// Why it is not asked where the environment names a cache.
+pub(super) const REMOTE: &str = "a cache on another machine is asked for";
+
 /// Names that are commands where a target could stand.
 const COMMANDS: [&str; 14] = [
     "affected",
@@ -50,7 +53,7 @@ type Answer = (u8, Vec<u8>, Vec<u8>);
 /// What the daemon answers to these arguments; why it does not, otherwise. It is started if it is wanted and does not run.
 pub(super) fn answer(arguments: Vec<OsString>, is_wanted: bool) -> Result<Answer, String> {
     if std::env::var_os("UPCHECK_REMOTE").is_some_and(|url| !url.is_empty()) {
-        return Err("a cache on another machine is asked for".into());
+        return Err(REMOTE.into());
     }
     let place = place()?;
     if place.is_none() && !is_wanted {
@@ -74,7 +77,7 @@ pub(super) fn answer(arguments: Vec<OsString>, is_wanted: bool) -> Result<Answer
         asked => asked,
     };
     match asked {
-        Ok(Reply::Done { status, stdout, stderr }) => Ok((status, stdout, stderr)),
+        Ok(Reply::Done { status, stdout, stderr, .. }) => Ok((status, stdout, stderr)),
         Ok(_) => Err("it answers something else".into()),
         Err(why) => Err(why.to_string()),
     }
@@ -99,6 +102,7 @@ pub(super) fn request(ask: Ask, arguments: Vec<OsString>, colors: [bool; 2]) -> 
         colors,
         directory: std::env::current_dir().map_err(why)?.into_os_string().into_vec(),
         arguments: arguments.into_iter().map(OsString::into_vec).collect(),
+        mark: None,
     })
 }
 
@@ -176,6 +180,7 @@ mod tests {
             ("check --content", None),
             ("check --no-watch", None),
             ("check --verify-watch", None),
+            ("check --follow --watch", None),
             ("--help", None),
             ("-C", None),
             ("watch start", None),

@@ -1,8 +1,10 @@
 //! One build directory in the daemon: the questions that were asked about it, and what their answers were made of.
 
 mod compare;
+mod look_for;
 
 pub(super) use compare::Compared;
+pub(super) use look_for::Looked;
 
 use super::evidence::Evidence;
 use super::question::{Asked, Question};
@@ -13,16 +15,20 @@ use crate::exit::Exit;
 use crate::image_folder::images;
 use crate::ninja;
 use crate::run::{Trouble, open, print_answer, warn};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 use upcheck::collect::Disk;
 use upcheck::{Plan, Settled};
 use upcheck_ninja::{Again, Asked as Remembered, LastCheck, Opened};
-use upcheck_watch::{Asked as Counted, Changes, Feed, Memory, Token, WatchedDisk};
+use upcheck_watch::{Asked as Counted, Changes, Feed, Memory, Place, Token, WatchedDisk};
 
 /// So many questions about one directory are remembered.
 const MOST_QUESTIONS: usize = 4;
+
+/// Answers are numbered in all rooms together: one may go, and another one come for the same directory.
+static N_ANSWERS: AtomicU64 = AtomicU64::new(0);
 
 /// One build directory.
 pub(super) struct Room {
@@ -64,11 +70,15 @@ pub(super) struct RoomCounts {
 /// A question that was answered.
 struct Known {
     question: Question,
+    /// Which answer it is: different ones have different numbers.
+    number: u64,
     asked: Remembered,
     image: &'static str,
     calm: Option<Calm>,
     /// When it was found out last that the answer holds, and for how many files the disk was asked, where that was not for all.
     moment: Option<(SystemTime, u64)>,
+    /// Where what changes the answer happens, once somebody has waited for that.
+    places: Option<Arc<HashSet<Place>>>,
 }
 
 /// All files were vouched for when it was last looked whether the answer holds. So what has to be asked for is what is told
@@ -82,6 +92,14 @@ struct Calm {
 
 /// So many files may have been told of before everything is looked at.
 const MOST_TOLD: usize = 1000;
+
+/// Why a question is not answered that a check answers with trouble: it finds out itself which.
+pub(super) const TROUBLE: &str = "there is trouble";
+const FORGOTTEN: &str = "it has forgotten the answer";
+
+fn no(_: Trouble) -> &'static str {
+    TROUBLE
+}
 
 impl Room {
     /// One in which nothing was asked yet.
@@ -128,20 +146,27 @@ impl Room {
 
     /// Answers a check. The exit status; why it is not for the daemon, otherwise.
     pub(super) fn answer(&mut self, asked: &Asked) -> Result<Exit, &'static str> {
-        let Asked { common, .. } = asked;
-        // It finds out itself which trouble.
-        let no = |_: Trouble| "there is trouble";
-        let opened = open(common).map_err(no)?;
+        let opened = open(&asked.common).map_err(no)?;
         let eyes = self.eyes.clone();
         let disk = eyes.as_ref().map(|eyes| WatchedDisk::only_asking(&opened, &eyes.memory));
         let watching = disk.as_ref().zip(eyes.as_deref());
-        let disk: &dyn Disk = disk.as_ref().map_or(&opened, |disk| disk);
-        let mut watched = self.look(asked, disk, watching)?;
-        if let Some(compared) = self.compared.clone() {
-            watched = self.compare(asked, &compared, (&opened, watching), watched)?;
+        let watched = self.find(asked, &opened, watching)?;
+        let Some(known) = self.known.last_mut() else { return Err(FORGOTTEN) };
+        known.print(asked, seen_with(&opened, watching), watched).map_err(no)
+    }
+
+    /// Finds the answer, and compares it where that is wanted. It is then the last one that is known. What it comes from.
+    fn find(
+        &mut self,
+        asked: &Asked,
+        plain: &dyn Disk,
+        watching: Option<(&WatchedDisk<'_>, &Eyes)>,
+    ) -> Result<Watched, &'static str> {
+        let watched = self.look(asked, seen_with(plain, watching), watching)?;
+        match self.compared.clone() {
+            Some(compared) => self.compare(asked, &compared, (plain, watching), watched),
+            None => Ok(watched),
         }
-        let Some(known) = self.known.last_mut() else { return Err("it has forgotten the answer") };
-        known.print(asked, disk, watched).map_err(no)
     }
 
     /// Finds the answer, which is then the last one that is known. What it comes from.
@@ -151,7 +176,6 @@ impl Room {
         disk: &dyn Disk,
         watching: Option<(&WatchedDisk<'_>, &Eyes)>,
     ) -> Result<Watched, &'static str> {
-        let no = |_: Trouble| "there is trouble";
         let (Asked { common, check, .. }, question) = (asked, asked.question());
         let known = self.known.iter().position(|known| known.question == question);
         let known = known.map(|at| self.known.remove(at));
@@ -165,6 +189,7 @@ impl Room {
                 }
                 Again::Changed => {
                     self.counts.from_changes += 1;
+                    known.number = next_number();
                     (known, Watched::Changes)
                 }
                 Again::Outdated => {
@@ -292,6 +317,15 @@ impl Known {
     }
 }
 
+/// What is asked how files look.
+fn seen_with<'a>(plain: &'a dyn Disk, watching: Option<(&'a WatchedDisk<'_>, &Eyes)>) -> &'a dyn Disk {
+    watching.map_or(plain, |(disk, _)| disk)
+}
+
+fn next_number() -> u64 {
+    N_ANSWERS.fetch_add(1, Ordering::Relaxed) + 1
+}
+
 /// Reads and judges everything, as a check does, and keeps an image of it for those.
 fn look(
     common: &Common,
@@ -316,7 +350,8 @@ fn look(
     let Some(asked) = Remembered::new(*build, requests, snapshot) else {
         return Ok(Err("the build cannot be remembered"));
     };
-    Ok(Ok(Known { question, asked, image, calm: None, moment: None }))
+    let number = next_number();
+    Ok(Ok(Known { question, number, asked, image, calm: None, moment: None, places: None }))
 }
 
 fn keep(

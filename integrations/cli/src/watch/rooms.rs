@@ -5,12 +5,14 @@ use super::drain;
 use super::question::Asked;
 use super::room::{Compared, Eyes, Room};
 use super::settle::{Settler, Work};
+use super::waiting;
+use crate::args::Common;
 use serde_json::{Map, Value, json};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use upcheck_daemon::{Answerer, Reply, Request};
+use upcheck_daemon::{Answerer, Reply, Request, Waits};
 use upcheck_watch::{Feed, Memory, Options};
 
 /// So many build directories are remembered; the one that was not asked about for the longest time goes.
@@ -38,30 +40,21 @@ impl Answerer for Rooms {
             Ok(asked) => asked,
             Err(reason) => return declined(reason),
         };
-        let room = self.room(&asked.common.directory);
-        let n_wrong = || self.compared.wrong.load(Ordering::Relaxed);
-        let n_before = n_wrong();
-        let (answered, unsettled) = {
-            let mut room = lock(&room);
-            (room.answer(&asked), room.unsettled())
-        };
-        if n_wrong() > n_before {
-            // Whoever told of changes here tells of them elsewhere, too.
-            self.begin_anew();
-        }
+        let answered = self.visit(&asked.common, |room| room.answer(&asked));
         if asked.check.verify_watch && !self.verifies {
             self.compared.n.fetch_add(1, Ordering::Relaxed);
         }
         match answered {
             Ok(exit) => {
                 let [stdout, stderr] = asked.captured.take();
-                if let Some((settler, unsettled)) = self.settler.as_ref().zip(unsettled) {
-                    settler.settle(Work { common: asked.common, unsettled, room: Arc::downgrade(&room) });
-                }
-                Reply::Done { status: exit as u8, stdout, stderr }
+                Reply::Done { status: exit as u8, stdout, stderr, mark: None }
             }
             Err(reason) => declined(reason),
         }
+    }
+
+    fn wait(&self, request: &Request, waits: &Waits) -> Reply {
+        waiting::wait(self, request, waits)
     }
 
     fn forget(&self) {
@@ -130,6 +123,34 @@ impl Rooms {
             verifies: args.verify,
             settler: Settler::new(),
         }
+    }
+
+    /// Has something found out in the room of a build directory. What is left to be done then is done in the background.
+    pub(super) fn visit<T>(
+        &self,
+        common: &Common,
+        find: impl FnOnce(&mut Room) -> Result<T, &'static str>,
+    ) -> Result<T, &'static str> {
+        let room = self.room(&common.directory);
+        let n_wrong = || self.compared.wrong.load(Ordering::Relaxed);
+        let n_before = n_wrong();
+        let (found, unsettled) = {
+            let mut room = lock(&room);
+            (find(&mut room), room.unsettled())
+        };
+        if n_wrong() > n_before {
+            // Whoever told of changes here tells of them elsewhere, too.
+            self.begin_anew();
+        }
+        if let (Ok(_), Some(settler), Some(unsettled)) = (&found, &self.settler, unsettled) {
+            settler.settle(Work { common: common.clone(), unsettled, room: Arc::downgrade(&room) });
+        }
+        found
+    }
+
+    /// Whoever tells of changes by now.
+    pub(super) fn feed(&self) -> Option<Arc<Feed>> {
+        self.lock().feed.clone()
     }
 
     /// Forgets everything, and watches everything anew.

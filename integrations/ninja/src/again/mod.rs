@@ -170,6 +170,11 @@ impl Asked {
         self.plan.n_files() + self.sources.n_files()
     }
 
+    /// The directories of what [`Asked::again`] asks for; empty for the one that paths start from. Some may come twice.
+    pub fn directories(&self) -> impl Iterator<Item = &[u8]> {
+        self.plan.visits().map(|visit| visit.directory()).chain(self.sources.directories())
+    }
+
     /// How many files the answer is about.
     #[must_use]
     pub fn n_files(&self) -> usize {

@@ -41,6 +41,11 @@ impl Sources {
         Arc::clone(&self.plan)
     }
 
+    /// The directories that they are in.
+    pub(super) fn directories(&self) -> impl Iterator<Item = &[u8]> {
+        self.plan.visits().map(|visit| visit.directory())
+    }
+
     /// How many files they are.
     pub(super) fn n_files(&self) -> usize {
         self.plan.n_files()

@@ -1,9 +1,8 @@
 //! A daemon that compares each of its answers with one for which nothing is remembered: `watch start --verify`.
 
-use super::{Asked, Eyes, Known, Room, look};
+use super::{Asked, Eyes, FORGOTTEN, Known, Room, look, no, seen_with};
 use crate::answer::{Verified, Watched};
 use crate::args::Common;
-use crate::run::Trouble;
 use crate::watch::rounds::Rounds;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,14 +34,13 @@ impl Room {
         (plain, watching): (&dyn Disk, Option<(&WatchedDisk<'_>, &Eyes)>),
         mut watched: Watched,
     ) -> Result<Watched, &'static str> {
-        let no = |_: Trouble| "there is trouble";
         let no_evidence = "the answer cannot be printed";
         let Asked { common, check, .. } = asked;
         let full = Common { no_image: true, ..common.clone() };
         compared.n.fetch_add(1, Ordering::Relaxed);
         let mut rounds = Rounds::default();
         loop {
-            let known = self.known.last().ok_or("it has forgotten the answer")?;
+            let known = self.known.last().ok_or(FORGOTTEN)?;
             if rounds.is_first() && watched == Watched::Memory && known.asked.looks_the_same(plain) {
                 return Ok(watched);
             }
@@ -54,8 +52,7 @@ impl Room {
                 Some(Verified::Later | Verified::Never) => &compared.later,
                 Some(Verified::Wrong) => &compared.wrong,
                 None => {
-                    let disk: &dyn Disk = watching.map_or(plain, |(disk, _)| disk);
-                    watched = self.look(asked, disk, watching)?;
+                    watched = self.look(asked, seen_with(plain, watching), watching)?;
                     continue;
                 }
             };
@@ -118,6 +115,7 @@ mod tests {
             program: String::new(),
             surroundings: serde_json::Map::new(),
             colors: [false; 2],
+            mark: None,
             directory: directory.as_os_str().as_bytes().to_vec(),
             arguments: ["--image-dir", ""].map(|word| OsStr::new(word).as_bytes().to_vec()).to_vec(),
         };

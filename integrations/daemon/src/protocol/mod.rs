@@ -8,42 +8,29 @@
 //!             bodies     one behind the other
 //! ```
 //!
-//! A request is one message. An answer is one, too, and before it any number of messages that say `busy`. Then both are
-//! done. What does not keep to this ends the connection, and nothing else: nobody allocates what a length claims before
+//! A request is one message. An answer is one, too, and before it any number of messages that say `busy` or `waiting`. Then
+//! both are done. What does not keep to this ends the connection, and nothing else: nobody allocates what a length claims before
 //! the bytes are there.
 
+mod message;
+
+pub use message::{MOST_ANSWER, MOST_REQUEST, Message};
+
 use serde_json::{Map, Value, json};
-use std::io::{self, ErrorKind, Read, Write};
+use std::time::Duration;
 
 /// The version of the protocol. Who speaks another one gets no answer.
 pub const VERSION: u64 = 1;
-/// What each message begins with.
-const MAGIC: [u8; 4] = *b"upck";
-/// The length of what stands before the header, in bytes.
-const HEAD: usize = 16;
-/// The most that a header may have, in bytes.
-const MOST_HEADER: u32 = 64 << 10;
-/// The most that a request may have beside its header, in bytes.
-pub const MOST_REQUEST: u64 = 1 << 20;
-/// The most that an answer may have beside its header, in bytes.
-pub const MOST_ANSWER: u64 = 256 << 20;
-/// The most bodies that a message may have.
-const MOST_BODIES: usize = 4;
-
-/// A message as it travels.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// An object; its key `bodies` is added when it is written.
-    pub header: Map<String, Value>,
-    /// Bytes that need not be text.
-    pub bodies: Vec<Vec<u8>>,
-}
+/// How often a daemon says that it waits.
+pub const WAITING: Duration = Duration::from_secs(5);
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// The answer to a check.
     Check,
+    /// The answer to a check, as soon as it is another one than [`Request::mark`] stands for.
+    Wait,
     /// What the daemon does and has done.
     Status,
     /// That it forgets what it remembers: an answer was wrong.
@@ -53,8 +40,13 @@ pub enum Ask {
 }
 
 impl Ask {
-    const ALL: [(Self, &str); 4] =
-        [(Self::Check, "check"), (Self::Status, "status"), (Self::Forget, "forget"), (Self::Stop, "stop")];
+    const ALL: [(Self, &str); 5] = [
+        (Self::Check, "check"),
+        (Self::Wait, "wait"),
+        (Self::Status, "status"),
+        (Self::Forget, "forget"),
+        (Self::Stop, "stop"),
+    ];
 
     fn name(self) -> &'static str {
         Self::ALL.iter().find(|(ask, _)| *ask == self).map_or("", |(_, name)| name)
@@ -76,6 +68,8 @@ pub struct Request {
     pub directory: Vec<u8>,
     /// The arguments of the command, without its name.
     pub arguments: Vec<Vec<u8>>,
+    /// With [`Ask::Wait`]: what stands for the answer that is known already; `None` where none is.
+    pub mark: Option<String>,
 }
 
 /// What comes back.
@@ -83,6 +77,8 @@ pub struct Request {
 pub enum Reply {
     /// Nothing yet, but somebody is at it.
     Busy,
+    /// The answer is the one that is known already. It is said again and again, with [`WAITING`] between.
+    Waiting,
     /// What the command would print, and how it would end.
     Done {
         /// The exit status.
@@ -91,6 +87,8 @@ pub enum Reply {
         stdout: Vec<u8>,
         /// For standard error.
         stderr: Vec<u8>,
+        /// To [`Ask::Wait`]: what stands for this answer. Answers that differ in what they say have different ones.
+        mark: Option<String>,
     },
     /// Not from this daemon: the client finds it out himself.
     Declined {
@@ -103,70 +101,11 @@ pub enum Reply {
     Stopping,
 }
 
-impl Message {
-    /// Reads one, whose bodies have at most so many bytes together.
-    ///
-    /// # Errors
-    /// When the stream ends early, and when what comes is no message.
-    pub fn read(stream: &mut dyn Read, most: u64) -> io::Result<Self> {
-        let mut head = [0; HEAD];
-        stream.read_exact(&mut head)?;
-        let (magic, lengths) = head.split_at(4);
-        let (header, bodies) = lengths.split_at(4);
-        let header = u32::from_le_bytes(header.try_into().unwrap_or_default());
-        let n_bytes = u64::from_le_bytes(bodies.try_into().unwrap_or_default());
-        if magic != MAGIC || header > MOST_HEADER || n_bytes > most {
-            return Err(wrong("it is no message of the daemon's, or too long"));
-        }
-        let header = exactly(stream, header.into())?;
-        let Ok(Value::Object(mut header)) = serde_json::from_slice(&header) else {
-            return Err(wrong("the header is no object"));
-        };
-        let lengths = lengths_of(header.remove("bodies").as_ref()).ok_or_else(|| wrong("lengths"))?;
-        if lengths.iter().try_fold(0_u64, |sum, length| sum.checked_add(*length)) != Some(n_bytes) {
-            return Err(wrong("the lengths of the bodies do not add up"));
-        }
-        let bodies = lengths.iter().map(|&length| exactly(stream, length)).collect::<io::Result<_>>()?;
-        Ok(Self { header, bodies })
-    }
-
-    /// Writes it, in one piece.
-    ///
-    /// # Errors
-    /// When it is too long to be read, or the stream says so.
-    pub fn write(&self, stream: &mut dyn Write) -> io::Result<()> {
-        let mut header = self.header.clone();
-        let lengths: Vec<_> = self.bodies.iter().map(Vec::len).collect();
-        let n_bytes = lengths.iter().map(|&length| length as u64).sum::<u64>();
-        header.insert("bodies".into(), json!(lengths));
-        let header = Value::Object(header).to_string().into_bytes();
-        let length = u32::try_from(header.len()).ok().filter(|&length| length <= MOST_HEADER);
-        let length = length.filter(|_| n_bytes <= MOST_ANSWER).ok_or_else(|| wrong("it is too long"))?;
-        let mut bytes =
-            Vec::with_capacity(HEAD + header.len() + self.bodies.iter().map(Vec::len).sum::<usize>());
-        bytes.extend(MAGIC);
-        bytes.extend(length.to_le_bytes());
-        bytes.extend(n_bytes.to_le_bytes());
-        bytes.extend(header);
-        self.bodies.iter().for_each(|body| bytes.extend(body));
-        stream.write_all(&bytes)
-    }
-
-    fn text(&self, key: &str) -> Option<&str> {
-        self.header.get(key)?.as_str()
-    }
-
-    /// Whether it is of this version of the protocol.
-    fn is_known(&self) -> bool {
-        self.header.get("protocol").and_then(Value::as_u64) == Some(VERSION)
-    }
-}
-
 impl Request {
     /// As it travels.
     #[must_use]
     pub fn to_message(&self) -> Message {
-        let Value::Object(header) = json!({
+        let Value::Object(mut header) = json!({
             "protocol": VERSION,
             "ask": self.ask.name(),
             "program": self.program,
@@ -175,6 +114,7 @@ impl Request {
         }) else {
             unreachable!("it is an object")
         };
+        header.extend(self.mark.iter().map(|mark| ("mark".to_owned(), mark.clone().into())));
         let mut arguments = Vec::new();
         for argument in &self.arguments {
             arguments.extend(argument);
@@ -207,6 +147,7 @@ impl Request {
             colors: [stdout.as_bool()?, stderr.as_bool()?],
             directory: directory.clone(),
             arguments,
+            mark: mark_of(message)?,
         })
     }
 }
@@ -217,8 +158,13 @@ impl Reply {
     pub fn to_message(&self) -> Message {
         let (mut header, bodies) = match self {
             Self::Busy => (json!({ "reply": "busy" }), Vec::new()),
-            Self::Done { status, stdout, stderr } => {
-                (json!({ "reply": "done", "status": status }), vec![stdout.clone(), stderr.clone()])
+            Self::Waiting => (json!({ "reply": "waiting" }), Vec::new()),
+            Self::Done { status, stdout, stderr, mark } => {
+                let mut header = json!({ "reply": "done", "status": status });
+                if let Some(mark) = mark {
+                    header["mark"] = mark.as_str().into();
+                }
+                (header, vec![stdout.clone(), stderr.clone()])
             }
             Self::Declined { reason } => (json!({ "reply": "declined", "reason": reason }), Vec::new()),
             Self::Status(status) => (json!({ "reply": "status", "daemon": status }), Vec::new()),
@@ -235,39 +181,35 @@ impl Reply {
         let name = message.text("reply").filter(|_| message.is_known())?;
         Some(match name {
             "busy" => Self::Busy,
+            "waiting" => Self::Waiting,
             "stopping" => Self::Stopping,
             "declined" => Self::Declined { reason: message.text("reason")?.to_owned() },
             "status" => Self::Status(message.header.get("daemon")?.as_object()?.clone()),
             "done" => {
                 let status = u8::try_from(message.header.get("status")?.as_u64()?).ok()?;
+                let mark = mark_of(&message)?;
                 let Ok([stdout, stderr]) = <[_; 2]>::try_from(message.bodies) else { return None };
-                Self::Done { status, stdout, stderr }
+                Self::Done { status, stdout, stderr, mark }
             }
             _ => return None,
         })
     }
 }
 
-fn lengths_of(value: Option<&Value>) -> Option<Vec<u64>> {
-    let list = value?.as_array().filter(|list| list.len() <= MOST_BODIES)?;
-    list.iter().map(Value::as_u64).collect()
-}
-
-/// So many bytes; memory is taken as they come.
-fn exactly(stream: &mut dyn Read, length: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    stream.take(length).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 == length { Ok(bytes) } else { Err(ErrorKind::UnexpectedEof.into()) }
-}
-
-fn wrong(what: &'static str) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, what)
+/// The mark in a message, if there is one; `None` where it is none.
+fn mark_of(message: &Message) -> Option<Option<String>> {
+    match message.header.get("mark") {
+        None => Some(None),
+        Some(mark) => Some(Some(mark.as_str()?.to_owned())),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::message::{MAGIC, MOST_HEADER};
     use super::*;
     use proptest::prelude::*;
+    use std::io::{self, ErrorKind};
 
     fn request() -> Request {
         let Value::Object(surroundings) = json!({ "TZ": "UTC" }) else { panic!("an object") };
@@ -278,6 +220,7 @@ mod tests {
             colors: [true, false],
             directory: b"/a b/\xff".to_vec(),
             arguments: vec![b"check".to_vec(), Vec::new(), b"\xfe\n".to_vec()],
+            mark: None,
         }
     }
 
@@ -298,14 +241,22 @@ mod tests {
             let message = read(&written(&request.to_message())).expect("a message");
             assert_eq!(Request::from_message(&message), Some(request));
         }
+        for mark in [None, Some(String::new()), Some("\"so\"".into())] {
+            let request = Request { ask: Ask::Wait, mark, ..request() };
+            let message = read(&written(&request.to_message())).expect("a message");
+            assert_eq!(Request::from_message(&message), Some(request));
+        }
     }
 
     #[test]
     fn a_reply_comes_out_as_it_was_put_in() {
         let Value::Object(status) = json!({ "pid": 7 }) else { panic!("an object") };
-        let done = Reply::Done { status: 1, stdout: b"a\0\xff".to_vec(), stderr: Vec::new() };
+        let done = |mark| Reply::Done { status: 1, stdout: b"a\0\xff".to_vec(), stderr: Vec::new(), mark };
+        let (done, marked) = (done(None), done(Some("7f".into())));
         let declined = Reply::Declined { reason: "\"so\"".into() };
-        for reply in [Reply::Busy, done, declined, Reply::Status(status), Reply::Stopping] {
+        for reply in
+            [Reply::Busy, Reply::Waiting, done, marked, declined, Reply::Status(status), Reply::Stopping]
+        {
             let message = read(&written(&reply.to_message())).expect("a message");
             assert_eq!(Reply::from_message(message), Some(reply));
         }
@@ -362,6 +313,7 @@ mod tests {
         assert!(other(&|_| {}).is_some());
         assert_eq!(other(&|message| message.header["protocol"] = 2.into()), None);
         assert_eq!(other(&|message| message.header["ask"] = "else".into()), None);
+        assert_eq!(other(&|message| drop(message.header.insert("mark".into(), 7.into()))), None);
         assert_eq!(other(&|message| message.header["colors"] = json!([true])), None);
         assert_eq!(other(&|message| message.bodies[0] = b"relative".to_vec()), None);
         assert_eq!(other(&|message| message.bodies[0] = b"/a\0b".to_vec()), None);
