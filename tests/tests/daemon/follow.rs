@@ -201,17 +201,17 @@ fn while_nothing_happens_nothing_is_asked_and_nobody_works() {
     let (user, space) = (User::new(), program());
     let mut followed = Followed::start(&user, &space, FOLLOW);
     followed.line();
-    while user.status().expect("it runs")["waiting"] != 1 {
+    let status = || user.status().expect("it runs");
+    while status()["waiting"] != 1 || status()["builds"][0]["settled"] != true {
         std::thread::yield_now();
     }
-    let questions = user.status().expect("it runs")["questions"].clone();
+    let [questions, told] = ["questions", "watched"].map(|key| status()[key].clone());
     let pids = [user.pid(), followed.pid()];
     let before = pids.map(processor_time);
     // Not for something to happen: for nothing.
     std::thread::sleep(Duration::from_secs(4));
     let used = [0, 1].map(|at| processor_time(pids[at]) - before[at]);
-    assert_eq!(user.status().expect("it runs")["questions"], questions);
-    // The files are young, so the daemon looks at them once per second.
+    assert_eq!([status()["questions"].clone(), status()["watched"].clone()], [questions, told]);
     assert!(used[0] <= 6 && used[1] <= 1, "{used:?} of 400");
 }
 
