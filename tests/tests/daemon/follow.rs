@@ -205,13 +205,14 @@ fn while_nothing_happens_nothing_is_asked_and_nobody_works() {
     while status()["waiting"] != 1 || status()["builds"][0]["settled"] != true {
         std::thread::yield_now();
     }
-    let [questions, told] = ["questions", "watched"].map(|key| status()[key].clone());
+    let questions = status()["questions"].clone();
     let pids = [user.pid(), followed.pid()];
     let before = pids.map(processor_time);
     // Not for something to happen: for nothing.
     std::thread::sleep(Duration::from_secs(4));
     let used = [0, 1].map(|at| processor_time(pids[at]) - before[at]);
-    assert_eq!([status()["questions"].clone(), status()["watched"].clone()], [questions, told]);
+    // What it is told of is also what other tests do in the folder for temporary files, on the way to this one's.
+    assert_eq!(status()["questions"], questions);
     assert!(used[0] <= 6 && used[1] <= 1, "{used:?} of 400");
 }
 
