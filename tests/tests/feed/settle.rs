@@ -108,3 +108,20 @@ fn what_somebody_has_open_is_not_known() {
     assert_eq!(world.settle(), 0);
     assert!(world.memory.is_known(b"d3/f3"));
 }
+
+#[test]
+fn when_answers_make_room_for_others_that_is_counted() {
+    let (world, disk) = world(&names(40));
+    assert_eq!(world.settle(), 0);
+    assert_eq!(world.memory.n_dropped(), 0);
+    // Ever other questions about the same directory; more than are remembered.
+    for n in 0..20 {
+        let name = |of: usize| format!("d0/f{}", of * 7);
+        let files = crate::table(&[&name(0), &name(1 + n % 5), &name(n / 5 % 5)]);
+        let only = format!("d0/other{n}");
+        let files = if n % 2 == 0 { files } else { crate::table(&[&only, &name(0)]) };
+        let plan = Plan::new(&files, files.ids());
+        let _ = collect(&WatchedDisk::new(&disk, &world.memory), &plan, 1);
+    }
+    assert!(world.memory.n_dropped() > 0);
+}

@@ -88,6 +88,8 @@ struct Calm {
     token: Token,
     /// Paths of files that were told of, and are not vouched for again.
     told: Vec<Vec<u8>>,
+    /// What [`Memory::n_dropped`] was before that: what the memory has dropped since, nobody can find among what is told of.
+    n_dropped: u64,
 }
 
 /// So many files may have been told of before everything is looked at.
@@ -226,8 +228,9 @@ impl Known {
             return again;
         }
         let (_, token) = eyes.feed.since(None);
+        let n_dropped = eyes.memory.n_dropped();
         let again = self.asked.again(watched);
-        self.calm = self.is_all_remembered(watched).then(|| Calm { token, told: Vec::new() });
+        self.calm = self.is_all_remembered(watched).then(|| Calm { token, told: Vec::new(), n_dropped });
         self.moment = None;
         again
     }
@@ -243,7 +246,8 @@ impl Known {
             calm.told.sort_unstable();
             calm.told.dedup();
         }
-        if calm.told.len() > MOST_TOLD {
+        // Asked for after the paths were found.
+        if calm.told.len() > MOST_TOLD || eyes.memory.n_dropped() != calm.n_dropped {
             return None;
         }
         let again = self.asked.again_about(disk, &calm.told)?;
@@ -260,9 +264,10 @@ impl Known {
             return;
         }
         let (_, token) = eyes.feed.since(None);
+        let n_dropped = eyes.memory.n_dropped();
         let watched = WatchedDisk::only_asking(disk, &eyes.memory);
         if self.asked.is_as_before(&watched) && self.is_all_remembered(&watched) {
-            self.calm = Some(Calm { token, told: Vec::new() });
+            self.calm = Some(Calm { token, told: Vec::new(), n_dropped });
         }
     }
 

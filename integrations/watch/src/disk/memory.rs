@@ -52,6 +52,8 @@ struct Inside {
     slots: Vec<Directory>,
     by_path: RapidHashMap<Box<[u8]>, Slot>,
     by_place: RapidHashMap<Place, Vec<Slot>>,
+    /// So often answers were dropped that nobody was told to have changed.
+    n_dropped: u64,
 }
 
 /// The number of a directory.
@@ -401,6 +403,17 @@ impl Memory {
         Some(paths)
     }
 
+    /// So often answers were dropped for want of room, and the like. Names in them are not among [`Memory::paths_of`] any more.
+    #[must_use]
+    pub fn n_dropped(&self) -> u64 {
+        self.lock().n_dropped
+    }
+
+    /// An answer was not put back.
+    pub(super) fn dropped(&self) {
+        self.lock().n_dropped += 1;
+    }
+
     /// Whether the answer for a path, as [`Memory::paths_of`] has it, is vouched for.
     #[must_use]
     pub fn is_known(&self, path: &[u8]) -> bool {
@@ -433,8 +446,10 @@ impl Memory {
     /// Puts back what is remembered of a directory; the last one is the newest.
     pub(super) fn put(&self, (slot, epoch): (Slot, u64), blocks: impl Iterator<Item = Block>) {
         let mut inside = self.lock();
-        let directory = &mut inside.slots[slot.0 as usize];
+        let Inside { slots, n_dropped, .. } = &mut *inside;
+        let directory = &mut slots[slot.0 as usize];
         if directory.epoch != epoch {
+            *n_dropped += 1;
             return;
         }
         let known = &mut directory.blocks;
@@ -443,6 +458,7 @@ impl Memory {
             known.push(block);
         }
         if known.len() > MOST_BLOCKS {
+            *n_dropped += 1;
             known.drain(..known.len() - MOST_BLOCKS);
         }
     }

@@ -202,6 +202,7 @@ impl Disk for WatchedDisk<'_> {
         let Taken { slot, epoch, mut blocks } = self.memory.take(visit.directory());
         let found = blocks.iter().position(|block| block.is_for(visit));
         let block = found.map(|at| blocks.swap_remove(at));
+        let was_there = block.is_some();
         let (is_there, block) = match block {
             Some(block) if block.is_mostly_unknown() && !self.only_asks => {
                 self.count(stats.len() as u64, stats.len() as u64);
@@ -226,6 +227,9 @@ impl Disk for WatchedDisk<'_> {
                 self.ask_all(visit, slot, stats, counts, slow)
             }
         };
+        if was_there && block.is_none() {
+            self.memory.dropped();
+        }
         self.memory.put((slot, epoch), blocks.into_iter().chain(block));
         if self.memory.options().verify {
             return self.verify(visit, (slot, epoch), is_there, stats);
