@@ -16,9 +16,9 @@ use crate::image_folder::images;
 use crate::ninja;
 use crate::run::{Trouble, open, print_answer, warn};
 use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex};
+use std::time::{Instant, SystemTime};
 use upcheck::collect::Disk;
 use upcheck::{Plan, Settled};
 use upcheck_ninja::{Again, Asked as Remembered, LastCheck, Opened};
@@ -45,6 +45,8 @@ pub(super) struct Room {
 pub(super) struct Eyes {
     pub(super) feed: Arc<Feed>,
     pub(super) memory: Memory,
+    /// When it may be found out again what is vouched for; `None`: now.
+    pub(super) not_before: Mutex<Option<Instant>>,
 }
 
 /// Files that are not vouched for.

@@ -167,6 +167,7 @@ impl Rooms {
         let eyes = |feed: &Arc<Feed>| Eyes {
             feed: Arc::clone(feed),
             memory: Memory::new(Arc::clone(feed), directory.as_os_str().as_bytes(), options),
+            not_before: Mutex::default(),
         };
         Room::new(feed.map(eyes), self.verifies.then(|| Arc::clone(&self.compared)))
     }

@@ -5,12 +5,16 @@ use super::room::{Room, Unsettled};
 use crate::args::Common;
 use crate::run::open;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, Weak};
+use std::sync::{Mutex, PoisonError, Weak};
+use std::time::Instant;
 use upcheck::collect::{Disk, collect};
 use upcheck_watch::WatchedDisk;
 
 /// So many files are looked at before somebody else has a turn.
 const STEP: usize = 1000;
+/// For so many times as long as it took it is not done again for the same build directory. Two daemons that watch the same files
+/// tell each other of each file that they open, and would never come to an end.
+const PAUSE: u32 = 5;
 /// So much work may wait. What is beyond that is left to the next answer.
 const MOST_WAITING: usize = 16;
 
@@ -47,7 +51,14 @@ fn settle_all(work: &Receiver<Work>) {
 
 fn settle(work: &Work) {
     let Ok(opened) = open(&work.common) else { return };
+    let mut not_before = work.unsettled.eyes.not_before.lock().unwrap_or_else(PoisonError::into_inner);
+    let began = Instant::now();
+    if not_before.is_some_and(|moment| began < moment) {
+        return;
+    }
     remember(&opened, &work.unsettled);
+    *not_before = Some(Instant::now() + began.elapsed() * PAUSE);
+    drop(not_before);
     if let Some(room) = work.room.upgrade() {
         // One in which somebody has panicked is left to whoever comes next.
         let Ok(mut room) = room.lock() else { return };

@@ -106,7 +106,7 @@ mod tests {
     fn room(feed: Feed, directory: &Path, compared: Option<&Arc<Compared>>) -> Room {
         let feed = Arc::new(feed);
         let memory = Memory::new(Arc::clone(&feed), directory.as_os_str().as_bytes(), Options::default());
-        Room::new(Some(Eyes { feed, memory }), compared.cloned())
+        Room::new(Some(Eyes { feed, memory, not_before: std::sync::Mutex::default() }), compared.cloned())
     }
 
     fn ask(room: &mut Room, directory: &Path) -> Exit {
