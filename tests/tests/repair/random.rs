@@ -371,6 +371,11 @@ fn after_a_repair_ninja_runs_what_changed_and_nothing_else() {
             assert!(text.starts_with("nothing to repair: "), "{place}: {text}");
             assert_eq!(world.space.entries(), again, "{place}");
             world.run_ninja();
+            if world.is_loose && !listed(&world.space, ninja).is_empty() {
+                // Where half a line is left of its log, ninja goes on in the middle of it, and does not know the next time what it
+                // has done there.
+                world.run_ninja();
+            }
             for (number, target) in world.targets.iter().enumerate() {
                 for output in target.outputs(number).iter().filter(|_| target.kind != Kind::Phony) {
                     let content = world.content(output).unwrap_or_default();
