@@ -28,12 +28,15 @@ pub enum NoAnswer {
     Declined(String),
     /// It is there and does not answer, or not as it should; how that shows, for people.
     Unwell(String),
+    /// It ended before it answered.
+    Ended,
 }
 
 impl std::fmt::Display for NoAnswer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotRunning => f.write_str("it is not running"),
+            Self::Ended => f.write_str("it ended before it answered"),
             Self::Declined(reason) | Self::Unwell(reason) => f.write_str(reason),
         }
     }
@@ -134,11 +137,9 @@ impl AsFd for Asking {
 }
 
 fn unwell(error: io::Error) -> NoAnswer {
-    NoAnswer::Unwell(match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => "it does not answer".into(),
-        ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
-            "it ended before it answered".into()
-        }
-        _ => format!("asking it: {error}"),
-    })
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => NoAnswer::Unwell("it does not answer".into()),
+        ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => NoAnswer::Ended,
+        _ => NoAnswer::Unwell(format!("asking it: {error}")),
+    }
 }

@@ -156,7 +156,7 @@ fn a_daemon_that_is_killed_is_missed_by_nobody() {
     let (space, mut followed) = built(&user);
     let mut pids = vec![];
     for round in 0..3 {
-        // One that is killed before it has said that it waits has not answered, and that is said.
+        // Those that are known, and the next one.
         let is_new = |status: &Value| status["waiting"] == 1 && !pids.contains(&status["pid"]);
         let status = std::iter::repeat_with(|| user.status()).flatten().find(is_new).expect("another one");
         pids.push(status["pid"].clone());
@@ -310,9 +310,9 @@ fn watch_wait_ends_with_the_next_answer() {
     let (user, space) = (User::new(), program());
     user.run(&space, "watch start").answer(0);
     let mut waits = Followed::start(&user, &space, "watch wait");
-    while user.status().expect("it runs")["waiting"] != 1 {
-        std::thread::yield_now();
-    }
+    // It asks for the answer, and then for the next one.
+    let has_one = |status: &Value| status["waiting"] == 1 && status["questions"] == 2;
+    std::iter::repeat_with(|| user.status()).flatten().find(has_one).expect("it waits");
     space.set_mtime("a.c", T + 100 * SECOND);
     assert_eq!([waits.line(), waits.line()], ["a.o", "prog"]);
     let (status, more, said) = waits.ends();
@@ -338,10 +338,8 @@ fn two_builds_are_followed_at_once_and_one_does_not_wake_the_other() {
     assert_eq!(followed[1].lines.len(), 1);
     spaces[1].set_mtime("config.h", T);
     followed[1].settles_at(&checked(&user, &spaces[1], ""));
-    let status = user.status().expect("it runs");
-    assert_eq!(
-        (&status["waiting"], status["builds"].as_array().map(Vec::len)),
-        (&json!(2), Some(2)),
-        "{status}"
-    );
+    // Each says that it waits a moment after it has its answer.
+    let both_wait = |status: &Value| status["waiting"] == 2;
+    let status = std::iter::repeat_with(|| user.status()).flatten().find(both_wait).expect("both wait");
+    assert_eq!(status["builds"].as_array().map(Vec::len), Some(2), "{status}");
 }

@@ -66,7 +66,9 @@ impl Daemon {
                     "it was told to end".into()
                 }
                 Ok(_) => "it answers something else".into(),
-                // It was well a moment ago: whatever became of it, there may be another one.
+                // There may be another one.
+                Err(NoAnswer::Ended) => continue,
+                // It was well a moment ago, whatever has become of it.
                 Err(NoAnswer::Unwell(_)) if asking.is_waiting() => continue,
                 Err(NoAnswer::Declined(why)) if why == TROUBLE => String::new(),
                 Err(why) => why.to_string(),
@@ -84,7 +86,7 @@ impl Daemon {
             None => Ok(None),
             Some(place) => match Asking::begin(&place, &request, Patience::default()) {
                 Ok(asking) => Ok(Some(asking)),
-                Err(NoAnswer::NotRunning) => Ok(None),
+                Err(NoAnswer::NotRunning | NoAnswer::Ended) => Ok(None),
                 Err(why) => Err(why.to_string()),
             },
         };
