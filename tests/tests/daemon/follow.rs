@@ -6,7 +6,7 @@ use crate::command::spaces::{SECOND, T, changed_header, program};
 use crate::followed::{Followed, answer, checked};
 use crate::same::{edit, project};
 use crate::{User, kill};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 use upcheck_tests::answer::{Question, build};
