@@ -162,7 +162,7 @@ fn a_cache_that_shakes_hands_and_then_says_nothing_is_not_waited_for() {
         false => Reply { messages: Vec::new(), end: End::Silence },
     });
     let without = checkout.upcheck(&["check"]);
-    let ran = checkout.upcheck(&["check", "--remote", &server.address()]);
+    let ran = checkout.upcheck(&["check", "--remote-timeout", "1", "--remote", &server.address()]);
     assert_eq!(ran.status, without.status);
     assert_eq!(ran.stderr.matches("warning").count(), 1, "{}", ran.stderr);
     assert!(
