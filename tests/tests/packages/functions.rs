@@ -1,7 +1,7 @@
 //! The functions for CMake projects, as they come with the package.
 
 use crate::find::found_in;
-use crate::installed::{CMAKES, cmake, folder, prefix};
+use crate::installed::{CMAKES, cmake, folder, lets_cargo_build, prefix};
 use crate::{clean, run};
 use std::path::Path;
 use std::process::Command;
@@ -115,7 +115,7 @@ fn they_come_with_upcheck_as_a_part() {
             // Cargo has to find what it needs: this environment is not a clean one.
             let command = || {
                 let mut command = Command::new(cmake(version));
-                command.env_remove("LD_LIBRARY_PATH").env_remove("DESTDIR");
+                lets_cargo_build(&mut command);
                 command
             };
             let mut configure = command();

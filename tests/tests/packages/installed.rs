@@ -62,7 +62,7 @@ pub(crate) fn install(cmake: &Path, prefix: &str, options: &[&str]) -> Command {
 pub(crate) fn lets_cargo_build(command: &mut Command) {
     command.env_remove("LD_LIBRARY_PATH").env_remove("DESTDIR");
     let release =
-        [("OPT_LEVEL", "1"), ("CODEGEN_UNITS", "16"), ("LTO", "off"), ("DEBUG", "line-tables-only")];
+        [("OPT_LEVEL", "0"), ("CODEGEN_UNITS", "16"), ("LTO", "off"), ("DEBUG", "line-tables-only")];
     let archive = [("OPT_LEVEL", "3"), ("CODEGEN_UNITS", "1")];
     command.envs(release.map(|(name, value)| (format!("CARGO_PROFILE_RELEASE_{name}"), value)));
     command.envs(archive.map(|(name, value)| (format!("CARGO_PROFILE_ARCHIVE_{name}"), value)));

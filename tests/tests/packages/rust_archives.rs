@@ -1,7 +1,7 @@
 //! What archives made by Rust need, and how they stand each other.
 
 use crate::find::{asked, consumer};
-use crate::installed::{folder, prefix};
+use crate::installed::{folder, lets_cargo_build, prefix};
 use crate::{clean, dynamic, refused, run};
 use std::fs;
 use std::path::PathBuf;
@@ -36,7 +36,8 @@ fn what_archives_need_is_what_rustc_says() {
         cargo
             .args(["--package", package, "--crate-type", "staticlib", "--target-dir"])
             .arg(folder().join("cargo"));
-        // The target's name is that of CMake's build: there is little to build then.
+        // The target's name and the settings are those of CMake's build: there is little to build then.
+        lets_cargo_build(&mut cargo);
         cargo.arg("--target").arg(host()).args(["--", "--print", "native-static-libs"]);
         let said = run(&mut cargo);
         let line = said.lines().find_map(|line| line.split_once("native-static-libs: ")).expect("a list");
