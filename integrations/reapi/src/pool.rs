@@ -6,6 +6,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use tokio::sync::Semaphore;
+use tokio::sync::mpsc::unbounded_channel;
 
 /// Asks the questions 0 to `count`, `in_flight` of them at once, and hands each answer to `take`, exactly one for each. After
 /// an answer with which every other would fail, the remaining questions are not asked, and have the same answer.
@@ -29,7 +30,17 @@ pub(crate) fn ask_all<A, F, Fut>(
         // A slow taker holds up those who ask, so that answers do not pile up.
         room: Arc::new(Semaphore::new(in_flight)),
     });
-    let (answers, taken) = mpsc::channel();
+    let (answers, mut ready) = unbounded_channel();
+    let (handed, taken) = mpsc::channel();
+    // The taker sleeps in another thread: it is woken once for all that came at once, not for each answer.
+    worker.spawn(async move {
+        loop {
+            let mut several = Vec::new();
+            if ready.recv_many(&mut several, in_flight).await == 0 || handed.send(several).is_err() {
+                break;
+            }
+        }
+    });
     for _ in 0..in_flight {
         let (shared, answers) = (Arc::clone(&shared), answers.clone());
         worker.spawn(async move {
@@ -56,7 +67,7 @@ pub(crate) fn ask_all<A, F, Fut>(
     }
     drop(answers);
     let mut answered = vec![false; count];
-    for (question, answer, _room) in taken {
+    for (question, answer, _room) in taken.into_iter().flatten() {
         if let Some(answered) = answered.get_mut(question) {
             *answered = true;
             take(question, answer);

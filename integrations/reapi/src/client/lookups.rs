@@ -97,7 +97,8 @@ pub(super) fn action_results(
                 digest_function: SHA256,
                 ..GetActionResultRequest::default()
             };
-            match link.ask(Method::GET_RESULT, &question, LARGEST).await {
+            // A result is some 400 bytes, and is handed on a dozen times.
+            match link.ask::<_, Box<ActionResult>>(Method::GET_RESULT, &question, LARGEST).await {
                 Ok(result) => Ok(Some(result)),
                 Err(failure) if failure.is_not_found() => Ok(None),
                 Err(failure) => Err(link.error(Method::GET_RESULT, failure)),
@@ -107,7 +108,7 @@ pub(super) fn action_results(
     let mut results = vec![Ok(None); actions.len()];
     let in_flight = client.link.options.max_in_flight;
     ask_all(worker, actions.len(), in_flight, ask, &|| client.died(), &mut |action, result| {
-        results[action] = result
+        results[action] = result.map(|result| result.map(|result| *result));
     });
     results
 }
