@@ -6,7 +6,8 @@
 
 use crate::graph::Graph;
 use crate::history::{Dyndep, History, Rule};
-use crate::ids::{FileId, TargetId, narrow};
+use crate::ids::{FileId, TargetId};
+use crate::users::Users;
 
 /// A target that would go stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub struct Affected {
 /// the same.
 #[must_use]
 pub fn affected(graph: &Graph, history: &History, files: &[FileId]) -> Vec<Affected> {
-    let users = Users::new(graph, history);
+    let endangered = Endangered::new(graph, history);
     let mut reached = vec![false; graph.n_targets()];
     let mut found: Vec<Affected> = Vec::new();
     // One round for each step away from the files, so that the nearest come first.
@@ -38,7 +39,7 @@ pub fn affected(graph: &Graph, history: &History, files: &[FileId]) -> Vec<Affec
             && !std::mem::replace(&mut reached[target.index()], true)
         {
             found.push(Affected { target, because: file, distance: 0 });
-            round.extend(users.outputs(graph, target).map(|output| (output, file)));
+            round.extend(endangered.outputs(graph, target).map(|output| (output, file)));
         }
     }
     let mut distance = 0;
@@ -46,10 +47,10 @@ pub fn affected(graph: &Graph, history: &History, files: &[FileId]) -> Vec<Affec
         let mut next = Vec::new();
         let first = found.len();
         for (file, because) in round {
-            for &target in users.of(file) {
+            for &target in endangered.by(file) {
                 if !std::mem::replace(&mut reached[target.index()], true) {
                     found.push(Affected { target, because, distance });
-                    next.extend(users.outputs(graph, target).map(|output| (output, because)));
+                    next.extend(endangered.outputs(graph, target).map(|output| (output, because)));
                 }
             }
         }
@@ -61,14 +62,13 @@ pub fn affected(graph: &Graph, history: &History, files: &[FileId]) -> Vec<Affec
 }
 
 /// For each file, the targets that it can make stale.
-struct Users {
-    starts: Vec<u32>,
-    targets: Vec<TargetId>,
+struct Endangered {
+    users: Users,
     /// Outputs that dyndep files add.
     extra: Vec<(TargetId, FileId)>,
 }
 
-impl Users {
+impl Endangered {
     fn new(graph: &Graph, history: &History) -> Self {
         let mut more = Vec::new();
         let mut extra = Vec::new();
@@ -90,28 +90,11 @@ impl Users {
             }
             more.iter().for_each(|&(file, target)| act(file, target));
         };
-        let mut starts = vec![0u32; graph.files.len() + 1];
-        each_edge(&mut |file, _| starts[file.index() + 1] += 1);
-        let mut n_edges = 0;
-        for start in &mut starts {
-            n_edges += *start;
-            *start = n_edges;
-        }
-        let mut next = starts.clone();
-        let mut targets = vec![TargetId::new(0); n_edges as usize];
-        each_edge(&mut |file, target| {
-            let slot = &mut next[file.index()];
-            targets[*slot as usize] = target;
-            *slot = narrow(*slot as usize + 1);
-        });
-        Self { starts, targets, extra }
+        Self { users: Users::new(graph.files.len(), each_edge), extra }
     }
 
-    fn of(&self, file: FileId) -> &[TargetId] {
-        match (self.starts.get(file.index()), self.starts.get(file.index() + 1)) {
-            (Some(&start), Some(&end)) => &self.targets[start as usize..end as usize],
-            _ => &[],
-        }
+    fn by(&self, file: FileId) -> &[TargetId] {
+        self.users.of(file)
     }
 
     fn outputs(&self, graph: &Graph, target: TargetId) -> impl Iterator<Item = FileId> + use<> {

@@ -8,6 +8,7 @@ use crate::column::Column;
 use crate::files::FileTable;
 use crate::ids::{FileId, TargetId, narrow};
 use crate::image::{Image, Tables};
+use crate::users::Users;
 use bytemuck::{Pod, Zeroable};
 
 /// What a caller hands in for one target. All slices are copied into the graph's arrays.
@@ -252,23 +253,11 @@ impl Graph {
     /// The reverse edges: which targets the description says use a file. One pass over all inputs.
     #[must_use]
     pub fn users(&self) -> Users {
-        let mut starts = vec![0u32; self.files.len() + 1];
-        for file in &*self.inputs {
-            starts[file.index() + 1] += 1;
-        }
-        for index in 1..starts.len() {
-            starts[index] += starts[index - 1];
-        }
-        let mut next = starts.clone();
-        let mut targets = vec![TargetId::new(0); self.inputs.len()];
-        for target in self.targets() {
-            for file in self.ordering_inputs(target) {
-                let slot = &mut next[file.index()];
-                targets[*slot as usize] = target;
-                *slot += 1;
+        Users::new(self.files.len(), |edge| {
+            for target in self.targets() {
+                self.ordering_inputs(target).iter().for_each(|&file| edge(file, target));
             }
-        }
-        Users { starts, targets }
+        })
     }
 
     /// Adds the graph to an image.
@@ -300,23 +289,6 @@ impl Graph {
 
     fn end(&self, target: TargetId, all: usize, of: impl Fn(&Bounds) -> u32) -> usize {
         self.bounds.get(target.index() + 1).map_or(all, |next| of(next) as usize)
-    }
-}
-
-/// For each file, the targets that use it, in the order of the description.
-pub struct Users {
-    starts: Vec<u32>,
-    targets: Vec<TargetId>,
-}
-
-impl Users {
-    /// The targets that name `file` as an input; twice if they name it twice.
-    #[must_use]
-    pub fn of(&self, file: FileId) -> &[TargetId] {
-        match (self.starts.get(file.index()), self.starts.get(file.index() + 1)) {
-            (Some(&start), Some(&end)) => &self.targets[start as usize..end as usize],
-            _ => &[],
-        }
     }
 }
 

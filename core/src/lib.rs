@@ -68,12 +68,13 @@ mod report;
 mod snapshot;
 mod state;
 mod threads;
+mod users;
 
 pub use affected::{Affected, affected};
 pub use column::Column;
-pub use decide::{Decision, Likeness, Mode, Settled, Stop, compare, wants_content};
+pub use decide::{Decision, Likeness, Mode, Settled, Standing, Stop, compare, wants_content};
 pub use files::FileTable;
-pub use graph::{DuplicateOutput, Flags, Graph, TargetDesc, Users};
+pub use graph::{DuplicateOutput, Flags, Graph, TargetDesc};
 pub use history::{
     Discovered, Dyndep, DyndepEntry, History, Record, Recorded, Rule, Spans, Success, Unknown,
 };
@@ -87,3 +88,4 @@ pub use reason::{Compared, Reason, Verdict};
 pub use report::{CauseKind, MOST_CAUSES, Report, RootCause, StaleTarget};
 pub use snapshot::{ChangedDirectories, Fields, IoCounts, Meta, Mtime, Snapshot, Stat};
 pub use state::{Digest, FileState, is_racy};
+pub use users::Users;

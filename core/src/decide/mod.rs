@@ -26,12 +26,14 @@ mod dyndep;
 mod ladder;
 mod record;
 mod resume;
+mod standing;
 mod walk;
 
 pub(crate) use compare::is_same_stamp;
 pub use compare::{Likeness, compare};
 pub use record::wants_content;
 pub use resume::Settled;
+pub use standing::Standing;
 use walk::Frame;
 
 use crate::content::Content;
@@ -192,7 +194,6 @@ impl<'a> Decision<'a> {
 
     fn reset(&mut self) {
         let n_files = self.graph.files.len();
-        self.files.iter_mut().for_each(|bits| *bits &= F_DISCOVERED);
         self.files.resize(n_files, 0);
         self.times.clear();
         self.times.resize(n_files, 0);
@@ -202,29 +203,34 @@ impl<'a> Decision<'a> {
         self.validations.clear();
         self.stack.clear();
         for file in self.graph.files.ids() {
-            let (bits, time) = match self.snapshot.stat(file) {
-                // A file that nobody asked for must not pass for one that is there.
-                Stat::Unknown | Stat::Missing => (F_MISSING, 0),
-                Stat::Unreadable(_) => (F_UNREADABLE, 0),
-                Stat::Present(meta)
-                    if cfg!(windows) && self.mode == Mode::AsNinja && meta.mtime == NINJAS_ZERO =>
-                {
-                    (F_MISSING, 0)
-                }
-                Stat::Present(meta) => (0, counted(meta.mtime)),
-            };
-            self.times[file.index()] = time;
-            // Sources need no visit; what ninja would stop at is dealt with when it is met.
-            let stops = self.mode == Mode::AsNinja && (bits & F_UNREADABLE != 0 || time == SILENT);
-            let settled = if stops || self.producer(file).is_some() {
-                0
-            } else if bits & (F_MISSING | F_UNREADABLE) != 0 {
-                F_SETTLED | F_DIRTY | F_CERTAIN
-            } else {
-                F_SETTLED
-            };
-            self.files[file.index()] |= bits | settled;
+            self.look_up(file);
         }
+    }
+
+    /// Takes over from the snapshot how a file looks.
+    fn look_up(&mut self, file: FileId) {
+        let (bits, time) = match self.snapshot.stat(file) {
+            // A file that nobody asked for must not pass for one that is there.
+            Stat::Unknown | Stat::Missing => (F_MISSING, 0),
+            Stat::Unreadable(_) => (F_UNREADABLE, 0),
+            Stat::Present(meta)
+                if cfg!(windows) && self.mode == Mode::AsNinja && meta.mtime == NINJAS_ZERO =>
+            {
+                (F_MISSING, 0)
+            }
+            Stat::Present(meta) => (0, counted(meta.mtime)),
+        };
+        self.times[file.index()] = time;
+        // Sources need no visit; what ninja would stop at is dealt with when it is met.
+        let stops = self.mode == Mode::AsNinja && (bits & F_UNREADABLE != 0 || time == SILENT);
+        let settled = if stops || self.producer(file).is_some() {
+            0
+        } else if bits & (F_MISSING | F_UNREADABLE) != 0 {
+            F_SETTLED | F_DIRTY | F_CERTAIN
+        } else {
+            F_SETTLED
+        };
+        self.files[file.index()] = (self.files[file.index()] & F_DISCOVERED) | bits | settled;
     }
 
     /// Takes the validations of the targets met since the last call.

@@ -309,6 +309,17 @@ impl Build {
                 decision
             }
         };
+        self.refuse_missing(&decision, snapshot, requests)?;
+        Ok(decision)
+    }
+
+    /// Says no to requests for sources that are not to be had.
+    pub(crate) fn refuse_missing(
+        &self,
+        decision: &Decision<'_>,
+        snapshot: &Snapshot,
+        requests: &[FileId],
+    ) -> Result<(), Error> {
         for &file in requests {
             if decision.producer(file).is_some() || !decision.is_dirty(file) {
                 continue;
@@ -319,7 +330,7 @@ impl Build {
             let shown = String::from_utf8_lossy(self.graph.files.path(file));
             return Err(Error::Refused(format!("'{shown}' missing and no known rule to make it")));
         }
-        Ok(decision)
+        Ok(())
     }
 
     /// Sums up a decision. Where the manifest's own target is stale, its first reason says so: everything else was

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Seek;
 use upcheck::image::{Image, Tables};
-use upcheck::{Decision, FileId, Graph, History, Mode, Report, Settled, Snapshot, Stat};
+use upcheck::{Decision, FileId, Graph, History, Mode, Report, Settled, Snapshot, Standing, Stat};
 
 /// One change: which file, and how it is afterwards.
 type Edit = (usize, usize);
@@ -86,18 +86,20 @@ fn through_a_file(world: &Described, settled: &Settled) -> (Graph, History, Sett
     (graph, history, settled)
 }
 
-/// Goes from check to check. How often an earlier decision was enough, and how often it was not.
+/// Goes from check to check. How often an earlier decision was enough, how often it was not, and how often not even one that
+/// stood.
 fn check(
     world: &Described,
     files: &BTreeMap<String, State>,
     steps: &[Step],
     is_kept: bool,
-) -> Result<(usize, usize), TestCaseError> {
+) -> Result<(usize, usize, usize), TestCaseError> {
     let mut files = files.clone();
-    let Some(first) = from_the_beginning(world, &world.snapshot) else { return Ok((0, 0)) };
+    let Some(first) = from_the_beginning(world, &world.snapshot) else { return Ok((0, 0, 0)) };
     let mut settled = Settled::new(&first);
+    let mut standing = Standing::new(first).expect("a whole decision");
     let mut before = world.snapshot.clone();
-    let (mut resumed, mut begun) = (0, 0);
+    let (mut resumed, mut begun, mut fell) = (0, 0, 0);
     for step in steps {
         edit(&mut files, &world.graph, step);
         let now = look(&world.graph, &files);
@@ -108,8 +110,26 @@ fn check(
             None => (&world.graph, &world.history, &settled),
         };
         let found = Decision::resume(graph, history, &now, known, &changed);
-        let next = match (found, from_the_beginning(world, &now)) {
-            (None, None) => return Ok((resumed, begun)),
+        let all = |decision: &Decision<'_>| all_of(decision, graph);
+        let stood = standing.judge_again(graph, history, &now, &changed, all);
+        let expected = from_the_beginning(world, &now);
+        standing = match (stood, &expected) {
+            (Some((standing, stood)), Some(expected)) => {
+                prop_assert_eq!(stood?, all(expected)?, "changed: {:?}", changed);
+                standing
+            }
+            (Some(_), None) => return Err(TestCaseError::fail("a cycle was not found by what stands")),
+            (None, Some(_)) => {
+                fell += 1;
+                from_the_beginning(world, &now).and_then(Standing::new).expect("a whole decision")
+            }
+            (None, None) => {
+                prop_assert!(found.is_none(), "a cycle was not found");
+                return Ok((resumed, begun, fell));
+            }
+        };
+        let next = match (found, expected) {
+            (_, None) => return Err(TestCaseError::fail("a cycle was not found")),
             (Some(found), Some(expected)) => {
                 let (found_all, expected) = (all_of(&found, graph)?, all_of(&expected, &world.graph)?);
                 prop_assert_eq!(found_all, expected, "changed: {:?}", changed);
@@ -120,25 +140,27 @@ fn check(
                 begun += 1;
                 Settled::new(&expected)
             }
-            (Some(_), None) => return Err(TestCaseError::fail("a cycle was not found")),
         };
         settled = next;
         before = now;
     }
-    Ok((resumed, begun))
+    Ok((resumed, begun, fell))
 }
 
 fn resumed_decisions_equal_whole_ones(is_kept: bool, cases: u32) {
-    let total = Cell::new((0, 0));
+    let total = Cell::new((0, 0, 0));
     for_all(cases, (worlds(), steps()), |(world, steps)| {
-        let (resumed, begun) = check(&describe(&world), &world.files, &steps, is_kept)?;
-        let (all_resumed, all_begun) = total.get();
-        total.set((all_resumed + resumed, all_begun + begun));
+        let (resumed, begun, fell) = check(&describe(&world), &world.files, &steps, is_kept)?;
+        let (all_resumed, all_begun, all_fell) = total.get();
+        total.set((all_resumed + resumed, all_begun + begun, all_fell + fell));
         Ok(())
     });
     // What never happened was not tested.
-    let (resumed, begun) = total.get();
-    assert!(resumed > cases as usize && begun > 20, "resumed {resumed} times, begun again {begun} times");
+    let (resumed, begun, fell) = total.get();
+    assert!(
+        resumed > cases as usize && begun > 20 && fell > 20,
+        "resumed {resumed} times, begun again {begun} times, {fell} times although it stood"
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ use sources::Sources;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use upcheck::collect::{Disk, collect, confirm};
-use upcheck::{Decision, FileId, Mtime, Plan, Report, Settled, Snapshot, Stat};
+use upcheck::{Decision, FileId, Mtime, Plan, Report, Snapshot, Standing, Stat};
 
 /// A question that was answered, and all that a second answer takes.
 pub struct Asked {
@@ -27,7 +27,8 @@ pub struct Asked {
     snapshot: Snapshot,
     /// How many files are in the snapshot.
     n_seen: usize,
-    settled: Settled,
+    /// `None` once nothing can be judged.
+    standing: Option<Standing>,
     report: Report,
     plan: Arc<Plan>,
     sources: Sources,
@@ -57,13 +58,14 @@ impl Asked {
         let mut depfiles = build.depfiles_read();
         depfiles.sort_unstable_by_key(|(file, ..)| *file);
         let decision = build.decide(&snapshot, &requests).ok()?;
-        let (settled, report) = (Settled::new(&decision), build.report(&decision));
+        let report = build.report(&decision);
+        let standing = Some(Standing::new(decision)?);
         let asked = build.graph.files.ids().filter(|&file| snapshot.stat(file) != Stat::Unknown);
         let depfile_ids = depfiles.iter().map(|(file, ..)| *file);
         let plan = Arc::new(Plan::new(&build.graph.files, asked.chain(depfile_ids).collect::<Vec<_>>()));
         let sources = Sources::new(&build.sources, build.began);
         let n_seen = snapshot.n_files();
-        Some(Self { requests, snapshot, n_seen, settled, report, plan, sources, depfiles, build })
+        Some(Self { requests, snapshot, n_seen, standing, report, plan, sources, depfiles, build })
     }
 
     /// Asks once more.
@@ -119,11 +121,23 @@ impl Asked {
 
     /// A new answer, from the one before and the snapshot, in which these files look different.
     fn judge(&mut self, changed: &[FileId]) -> Again {
-        let before = Some((&self.settled, changed));
-        let Ok(decision) = self.build.decide_after(&self.snapshot, &self.requests, before) else {
-            return Again::Outdated;
+        let Self { build, requests, snapshot, .. } = self;
+        let judge_all = || {
+            let decision = build.decide_after(snapshot, requests, None).ok()?;
+            let report = build.report(&decision);
+            Some((Standing::new(decision)?, report))
         };
-        (self.settled, self.report) = (Settled::new(&decision), self.build.report(&decision));
+        let judged = self.standing.take().and_then(|standing| {
+            standing.judge_again(&build.graph, &build.history, snapshot, changed, |decision| {
+                build.refuse_missing(decision, snapshot, requests).is_ok().then(|| build.report(decision))
+            })
+        });
+        let judged = match judged {
+            Some((standing, report)) => report.map(|report| (standing, report)),
+            None => judge_all(),
+        };
+        let Some((standing, report)) = judged else { return Again::Outdated };
+        (self.standing, self.report) = (Some(standing), report);
         Again::Changed
     }
 
@@ -203,14 +217,6 @@ impl Asked {
     #[must_use]
     pub fn summary(&self) -> Summary {
         self.build.summary_of(&self.snapshot, self.n_seen, &self.report)
-    }
-
-    /// The decision that the last answer comes from.
-    ///
-    /// # Errors
-    /// Those of [`Build::decide`].
-    pub fn decision(&self) -> Result<Decision<'_>, Error> {
-        self.build.decide_after(&self.snapshot, &self.requests, Some((&self.settled, &[])))
     }
 
     /// Makes command lines available.
