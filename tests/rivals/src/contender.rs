@@ -12,6 +12,10 @@ use std::time::Duration;
 
 /// What stands in an answer that comes from a daemon's memory.
 const WATCHED: &str = "(watched)";
+/// What a daemon says of the one build that it watches here, once it vouches for all of its files.
+const SETTLED: &str = r#""settled":true"#;
+/// How often that is waited for.
+const MOST_WAITS: usize = 6000;
 
 /// One row of a table.
 #[derive(Clone)]
@@ -37,7 +41,7 @@ pub(crate) enum Before {
     Touch(Vec<PathBuf>),
     /// This contender runs, and then the sources become newer: what is remembered is of before that.
     RunThenTouch(Box<Contender>, Vec<PathBuf>),
-    /// This contender, which asks a daemon, runs until the daemon knows the answer.
+    /// This contender, which asks a daemon, runs until the daemon knows the answer and vouches for it.
     Settle(Box<Contender>),
     /// This contender runs, whatever comes of it.
     Run(Box<Contender>),
@@ -130,20 +134,20 @@ impl Contender {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Runs it until its answer is one that a daemon has remembered, and then some more.
+    /// Runs it until its answer is one that a daemon has remembered, and waits until the daemon vouches for all that it is made
+    /// of.
     fn settle(&self) -> Result<(), String> {
-        for _ in 0..1000 {
-            if self.answer()?.contains(WATCHED) {
-                // What the daemon does after an answer is over soon.
-                for _ in 0..3 {
-                    std::thread::sleep(Duration::from_millis(30));
-                    self.check()?;
-                }
+        let is_settled = || {
+            let status = self.output(&["watch".into(), "status".into(), "--format".into(), "json".into()])?;
+            Ok::<_, String>(String::from_utf8_lossy(&status.stdout).contains(SETTLED))
+        };
+        for _ in 0..MOST_WAITS {
+            if self.answer()?.contains(WATCHED) && is_settled()? {
                 return Ok(());
             }
-            std::thread::sleep(Duration::from_millis(10));
+            std::thread::sleep(Duration::from_millis(100));
         }
-        Err(format!("{}: no daemon remembers the answer", self.name))
+        Err(format!("{}: no daemon vouches for the answer", self.name))
     }
 
     /// Runs it once. What it took.
