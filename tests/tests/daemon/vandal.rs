@@ -72,20 +72,6 @@ impl Vandal {
     fn act(&mut self) -> Option<()> {
         let (one, other) = (self.path(), self.path());
         let what = self.dice.roll(20);
-        // The build's directories stay directories, wherever they are: where a file is in the place of one, a full pass says of a
-        // depfile in it that it cannot be read, and a daemon that has known it as missing, that it is missing.
-        let is_folder = |path: &Path| path.ends_with("src") || path.ends_with("out");
-        if is_folder(&one) || is_folder(&other) {
-            let may = match what {
-                5..=7 => {
-                    let is_plain = |path: &Path| path.is_dir() && !path.is_symlink();
-                    is_plain(&one) && (is_plain(&other) || !other.exists() && !other.is_symlink())
-                }
-                10..=13 | 15 | 16 => true,
-                _ => false,
-            };
-            may.then_some(())?;
-        }
         match what {
             0 | 1 => fs::write(&one, vec![b'x'; self.dice.size(2_000)]).ok()?,
             2 => OpenOptions::new().append(true).open(&one).ok()?.write_all(b"more").ok()?,

@@ -18,7 +18,7 @@ use sources::Sources;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use upcheck::collect::{Disk, collect, confirm};
-use upcheck::{Decision, FileId, Mtime, Plan, Report, Snapshot, Standing, Stat};
+use upcheck::{FileId, Mtime, Plan, Report, Snapshot, Standing, Stat};
 
 /// A question that was answered, and all that a second answer takes.
 pub struct Asked {
