@@ -6,7 +6,7 @@ use crate::tools::Ninja;
 use crate::twin::{self, Twins};
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
-use upcheck::collect::{Disk, os_disk};
+use upcheck::collect::{Disk, OpenFile, os_disk};
 use upcheck::{FileId, IoCounts, Meta, Report, RootCause, Settled, Stat, Verdict, Visit};
 use upcheck_capi::upcheck_ninja_options;
 use upcheck_ninja::{Build, Error, Images, LastCheck, Opened, Options, Saved, Summary, dry_run};
@@ -206,6 +206,9 @@ impl<D: Disk> Disk for Later<D> {
     }
     fn scan(&self, path: &[u8], sink: &mut dyn FnMut(&[u8])) -> std::io::Result<Meta> {
         self.0.scan(path, sink)
+    }
+    fn open<'a>(&'a self, path: &[u8]) -> std::io::Result<Box<dyn OpenFile + 'a>> {
+        self.0.open(path)
     }
     fn now(&self) -> SystemTime {
         self.0.now() + Duration::from_secs(3600)

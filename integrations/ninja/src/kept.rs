@@ -23,8 +23,9 @@ pub use save::{Draft, LastCheck, Saved};
 use crate::build::Build;
 use crate::source::{Stamp, digest};
 use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
 use std::path::PathBuf;
-use upcheck::collect::{Disk, collect, confirm};
+use upcheck::collect::{Disk, Kind, collect, confirm};
 use upcheck::image::ImageFolder;
 use upcheck::{Column, FileId, Mtime, Plan, Settled, Snapshot, Stat, TargetId};
 
@@ -184,11 +185,13 @@ impl Build {
     /// Reads those depfiles again that are not as they were.
     fn check_depfiles(&mut self, disk: &dyn Disk, kept: &mut Kept, snapshot: &Snapshot) {
         let mut reach = Vec::new();
+        let mut folders = HashMap::new();
         for target in std::mem::take(&mut kept.unchecked) {
             let Some(depfile) = kept.depfile(target) else { continue };
             let (known, is_in_image) = kept.depfile_stamp(target);
             let is_known = Stamp::from_stat(snapshot.stat(depfile)) == Some(known)
-                && !known.is_racy(if is_in_image { kept.image_began } else { kept.state_began });
+                && !known.is_racy(if is_in_image { kept.image_began } else { kept.state_began })
+                && (!known.is_missing() || self.is_simply_missing(disk, depfile, &mut folders));
             if is_known && is_in_image {
                 continue;
             }
@@ -202,6 +205,30 @@ impl Build {
         let described = self.describe_from(disk, reach);
         debug_assert!(described.is_ok());
         self.want_depfiles(kept, &before);
+    }
+
+    /// Whether a depfile that is not there is not found. There is another way not to be there, which is an error: a file in the
+    /// place of a folder on the way. `folders` is what is known of folders.
+    fn is_simply_missing(
+        &self,
+        disk: &dyn Disk,
+        depfile: FileId,
+        folders: &mut HashMap<Vec<u8>, bool>,
+    ) -> bool {
+        let path = self.graph.files.path(depfile);
+        let Some(end) = path.iter().rposition(|byte| *byte == b'/').filter(|end| *end > 0) else {
+            return true;
+        };
+        let folder = &path[..end];
+        if let Some(known) = folders.get(folder) {
+            return *known;
+        }
+        let is_simple = match disk.kind(folder) {
+            Ok(kind) => kind == Kind::Directory,
+            Err(error) => error.kind() == ErrorKind::NotFound,
+        };
+        folders.insert(folder.to_vec(), is_simple);
+        is_simple
     }
 
     /// Wants the depfiles of targets that were described since.

@@ -54,7 +54,7 @@ fn a_daemon_that_is_wrong_is_found_out_told_to_forget_and_its_answer_is_not_take
     assert_eq!((wrong.status, &wrong.stdout), (2, &plain), "the answer is never hidden");
     for line in [
         "upcheck: error: upcheck watch is wrong, and the answer is what was found without it. \
-         It was told to forget everything. It says\n",
+         It was told to forget everything. It says (from memory)\n",
         "\ttarget a.o: fresh, and not stale (input-newer config.h)\n",
         &format!("\tfile config.h: of {T}, and not of {}\n", T + 90 * SECOND),
         "\tverdict: fresh, and not stale\n",
@@ -89,7 +89,7 @@ fn a_file_that_it_has_another_time_for_is_found_out_even_if_no_verdict_depends_o
     space.set_mtime("b.c", T - SECOND);
     liar.lie(usize::MAX);
     let wrong = liar.run(&user, &space, "check --verify-watch");
-    let said = format!("It says\n\tfile b.c: of {T}, and not of {}\n", T - SECOND);
+    let said = format!("It says (from everything)\n\tfile b.c: of {T}, and not of {}\n", T - SECOND);
     assert!(wrong.status == 2 && wrong.stderr.ends_with(&said), "{}", wrong.stderr);
 }
 

@@ -3,6 +3,7 @@
 use crate::asking::Image::{AtOnce, Used};
 use crate::asking::{Found, OLD, ask_later, fresh, space, stale};
 use std::fs;
+use std::os::unix::fs::symlink;
 use upcheck_tests::answer::{Question, build};
 use upcheck_tests::space::Space;
 use upcheck_tests::tools::Ninja;
@@ -146,6 +147,35 @@ fn broken_and_mended() {
             assert!(ask_twice(space, version).is_fresh, "{depfile}");
         }
     });
+}
+
+/// A depfile that is not there is missing; one in a folder that is a file cannot be read. So the folder's being a file has to be
+/// noticed even where nothing is different for the depfile itself: it is not there.
+#[test]
+fn a_file_where_the_folder_of_a_missing_depfile_was() {
+    for &version in Ninja::USUAL {
+        let manifest =
+            "rule cc\n  command = cp a.d deps/a.d; cat $in > $out\n  depfile = deps/a.d\nbuild a.o: cc a\n";
+        let space = space(&[("build.ninja", manifest), ("a", "")]);
+        ask_later(&space, version);
+        assert_eq!(ask_later(&space, version), stale(Used));
+        for what in ["a file", "a link to a file", "a link to nowhere", "a folder"] {
+            let folder = space.path().join("deps");
+            match what {
+                "a file" => fs::write(&folder, "").expect("a file"),
+                "a folder" => fs::create_dir(&folder).expect("a folder"),
+                "a link to a file" => symlink("a", &folder).expect("a link"),
+                _ => symlink("nowhere", &folder).expect("a link"),
+            }
+            ask_later(&space, version);
+            ask_later(&space, version);
+            match what {
+                "a folder" => fs::remove_dir(&folder).expect("removed"),
+                _ => fs::remove_file(&folder).expect("removed"),
+            }
+            ask_later(&space, version);
+        }
+    }
 }
 
 #[test]

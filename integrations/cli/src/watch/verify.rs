@@ -13,7 +13,7 @@
 use super::evidence::Evidence;
 use super::rounds::Rounds;
 use super::{control, quick, say_no_answer};
-use crate::answer::Verified;
+use crate::answer::{Verified, Watched};
 use crate::args::{CheckArgs, Common};
 use crate::captured::Captured;
 use crate::exit::Exit;
@@ -55,7 +55,8 @@ pub(super) fn verify(common: &Common, check: &CheckArgs) -> Result<Exit, Trouble
             let _ = stderr(common).write_all(&warnings);
             print(common, |out| out.write_all(&answer))?;
         }
-        return end(common, check, (verified, rounds.differences()), looked);
+        let from = said.watched().map_or("nothing", Watched::name);
+        return end(common, check, (verified, rounds.differences(), from), looked);
     }
 }
 
@@ -69,7 +70,7 @@ fn said() -> Result<Evidence, String> {
 fn end(
     common: &Common,
     check: &CheckArgs,
-    (verified, differences): (Verified, &[String]),
+    (verified, differences, from): (Verified, &[String], &str),
     looked: Result<Exit, Trouble>,
 ) -> Result<Exit, Trouble> {
     let with_differences = |what: &str| {
@@ -87,7 +88,8 @@ fn end(
                 Err(Trouble(why)) => format!("It was not told to forget everything: {why}"),
             };
             let wrong = format!(
-                "upcheck watch is wrong, and the answer is what was found without it. {forgets}. It says"
+                "upcheck watch is wrong, and the answer is what was found without it. {forgets}. It says (from \
+                 {from})"
             );
             print_error(common, &Trouble(with_differences(&wrong)));
             return looked.map(|_| Exit::Trouble);
