@@ -25,7 +25,7 @@ use crate::source::{Stamp, digest};
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use upcheck::collect::{Disk, Kind, collect, confirm};
+use upcheck::collect::{Disk, collect, confirm};
 use upcheck::image::ImageFolder;
 use upcheck::{Column, FileId, Mtime, Plan, Settled, Snapshot, Stat, TargetId};
 
@@ -208,27 +208,22 @@ impl Build {
     }
 
     /// Whether a depfile that is not there is not found. There is another way not to be there, which is an error: a file in the
-    /// place of a folder on the way. `folders` is what is known of folders.
+    /// place of a folder, on the way or behind a link. `folders` is what is known of folders: whether they are not found.
     fn is_simply_missing(
         &self,
         disk: &dyn Disk,
         depfile: FileId,
         folders: &mut HashMap<Vec<u8>, bool>,
     ) -> bool {
+        let is_not_found =
+            |path: &[u8]| disk.kind(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
         let path = self.graph.files.path(depfile);
-        let Some(end) = path.iter().rposition(|byte| *byte == b'/').filter(|end| *end > 0) else {
-            return true;
-        };
-        let folder = &path[..end];
-        if let Some(known) = folders.get(folder) {
-            return *known;
-        }
-        let is_simple = match disk.kind(folder) {
-            Ok(kind) => kind == Kind::Directory,
-            Err(error) => error.kind() == ErrorKind::NotFound,
-        };
-        folders.insert(folder.to_vec(), is_simple);
-        is_simple
+        let folder = path.iter().rposition(|byte| *byte == b'/').map(|end| &path[..end]);
+        let is_without_folder = folder.is_some_and(|folder| match folders.get(folder) {
+            Some(known) => *known,
+            None => *folders.entry(folder.to_vec()).or_insert(!folder.is_empty() && is_not_found(folder)),
+        });
+        is_without_folder || is_not_found(path)
     }
 
     /// Wants the depfiles of targets that were described since.

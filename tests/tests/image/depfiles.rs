@@ -169,6 +169,13 @@ fn a_file_where_the_folder_of_a_missing_depfile_was() {
             }
             ask_later(&space, version);
             ask_later(&space, version);
+            if what == "a folder" {
+                // The way may lead on behind a link.
+                symlink("../a/b", folder.join("a.d")).expect("a link");
+                ask_later(&space, version);
+                space.remove("deps/a.d");
+                ask_later(&space, version);
+            }
             match what {
                 "a folder" => fs::remove_dir(&folder).expect("removed"),
                 _ => fs::remove_file(&folder).expect("removed"),
