@@ -13,6 +13,7 @@
 //! The state is the newer one and names its image; without its own image it says nothing. See
 //! [`source`](crate::source) for how it is known that the files an image came from still say the same.
 
+mod folders;
 mod load;
 mod save;
 mod tables;
@@ -22,8 +23,8 @@ pub use save::{Draft, LastCheck, Saved};
 
 use crate::build::Build;
 use crate::source::{Stamp, digest};
+use folders::Folders;
 use std::collections::{HashMap, HashSet};
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use upcheck::collect::{Disk, collect, confirm};
 use upcheck::image::ImageFolder;
@@ -185,13 +186,13 @@ impl Build {
     /// Reads those depfiles again that are not as they were.
     fn check_depfiles(&mut self, disk: &dyn Disk, kept: &mut Kept, snapshot: &Snapshot) {
         let mut reach = Vec::new();
-        let mut folders = HashMap::new();
+        let mut folders = Folders::new(disk);
         for target in std::mem::take(&mut kept.unchecked) {
             let Some(depfile) = kept.depfile(target) else { continue };
             let (known, is_in_image) = kept.depfile_stamp(target);
             let is_known = Stamp::from_stat(snapshot.stat(depfile)) == Some(known)
                 && !known.is_racy(if is_in_image { kept.image_began } else { kept.state_began })
-                && (!known.is_missing() || self.is_simply_missing(disk, depfile, &mut folders));
+                && (!known.is_missing() || folders.is_simply_missing(self.graph.files.path(depfile)));
             if is_known && is_in_image {
                 continue;
             }
@@ -205,25 +206,6 @@ impl Build {
         let described = self.describe_from(disk, reach);
         debug_assert!(described.is_ok());
         self.want_depfiles(kept, &before);
-    }
-
-    /// Whether a depfile that is not there is not found. There is another way not to be there, which is an error: a file in the
-    /// place of a folder, on the way or behind a link. `folders` is what is known of folders: whether they are not found.
-    fn is_simply_missing(
-        &self,
-        disk: &dyn Disk,
-        depfile: FileId,
-        folders: &mut HashMap<Vec<u8>, bool>,
-    ) -> bool {
-        let is_not_found =
-            |path: &[u8]| disk.kind(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
-        let path = self.graph.files.path(depfile);
-        let folder = path.iter().rposition(|byte| *byte == b'/').map(|end| &path[..end]);
-        let is_without_folder = folder.is_some_and(|folder| match folders.get(folder) {
-            Some(known) => *known,
-            None => *folders.entry(folder.to_vec()).or_insert(!folder.is_empty() && is_not_found(folder)),
-        });
-        is_without_folder || is_not_found(path)
     }
 
     /// Wants the depfiles of targets that were described since.

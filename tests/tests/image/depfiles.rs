@@ -153,10 +153,11 @@ fn broken_and_mended() {
 /// noticed even where nothing is different for the depfile itself: it is not there.
 #[test]
 fn a_file_where_the_folder_of_a_missing_depfile_was() {
-    for &version in Ninja::USUAL {
-        let manifest =
-            "rule cc\n  command = cp a.d deps/a.d; cat $in > $out\n  depfile = deps/a.d\nbuild a.o: cc a\n";
-        let space = space(&[("build.ninja", manifest), ("a", "")]);
+    // One by one, and so many that the folder is listed.
+    for (&version, n_targets) in Ninja::USUAL.iter().flat_map(|version| [(version, 1), (version, 40)]) {
+        let rule = "rule cc\n  command = cp a.d deps/$out.d; cat $in > $out\n  depfile = deps/$out.d\n";
+        let targets: String = (0..n_targets).map(|n| format!("build {n}.o: cc a\n")).collect();
+        let space = space(&[("build.ninja", &format!("{rule}{targets}")), ("a", "")]);
         ask_later(&space, version);
         assert_eq!(ask_later(&space, version), stale(Used));
         for what in ["a file", "a link to a file", "a link to nowhere", "a folder"] {
@@ -171,9 +172,10 @@ fn a_file_where_the_folder_of_a_missing_depfile_was() {
             ask_later(&space, version);
             if what == "a folder" {
                 // The way may lead on behind a link.
-                symlink("../a/b", folder.join("a.d")).expect("a link");
+                let last = format!("deps/{}.o.d", n_targets - 1);
+                symlink("../a/b", space.path().join(&last)).expect("a link");
                 ask_later(&space, version);
-                space.remove("deps/a.d");
+                space.remove(&last);
                 ask_later(&space, version);
             }
             match what {

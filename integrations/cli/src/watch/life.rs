@@ -64,6 +64,12 @@ fn command(mut command: Command, args: &StartArgs) -> Command {
     }
     // It asks no cache, whoever started it.
     command.env_remove("UPCHECK_REMOTE");
+    // What an answer takes for a moment is given back. glibc would keep the most that each thread ever took.
+    for (name, value) in [("MALLOC_ARENA_MAX", "1"), ("MALLOC_TRIM_THRESHOLD_", "131072")] {
+        if std::env::var_os(name).is_none() {
+            command.env(name, value);
+        }
+    }
     command
 }
 
