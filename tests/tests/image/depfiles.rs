@@ -3,6 +3,7 @@
 use crate::asking::Image::{AtOnce, Used};
 use crate::asking::{Found, OLD, ask_later, fresh, space, stale};
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 use upcheck_tests::answer::{Question, build};
 use upcheck_tests::space::Space;
@@ -151,6 +152,7 @@ fn broken_and_mended() {
 
 /// A depfile that is not there is missing; one in a folder that is a file cannot be read. So the folder's being a file has to be
 /// noticed even where nothing is different for the depfile itself: it is not there.
+#[cfg(unix)] // Links.
 #[test]
 fn a_file_where_the_folder_of_a_missing_depfile_was() {
     // One by one, and so many that the folder is listed.
