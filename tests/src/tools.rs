@@ -232,3 +232,20 @@ fn build(what: &[&str]) -> PathBuf {
     assert!(status.success(), "cargo build {} failed", what.join(" "));
     profile_dir
 }
+
+/// Runs a command to its end. Wine, when it is busy, now and then has an internal error where it should start a program.
+///
+/// # Errors
+/// Whatever the operating system says.
+pub fn output_of(command: &mut Command) -> std::io::Result<std::process::Output> {
+    const INTERNAL_ERROR: i32 = 1359;
+    for _ in 0..10 {
+        match command.output() {
+            Err(error) if cfg!(windows) && error.raw_os_error() == Some(INTERNAL_ERROR) => {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+            }
+            ended => return ended,
+        }
+    }
+    command.output()
+}

@@ -7,7 +7,7 @@
 
 use crate::answer::Question;
 use crate::space::{Entry, Space};
-use crate::tools::Ninja;
+use crate::tools::{Ninja, output_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -110,7 +110,7 @@ pub fn run(ninja: &Path, directory: &Path, question: &Question, options: &[&str]
     if let Some(file) = &question.file {
         command.args(["-f", file]);
     }
-    let output = command.args(&question.targets).output().expect("ninja starts");
+    let output = output_of(command.args(&question.targets)).expect("ninja starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }

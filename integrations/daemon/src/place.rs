@@ -12,6 +12,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The folder's name below the user's runtime folder.
 const FOLDER: &str = "upcheck";
@@ -20,6 +21,8 @@ const FOLDER_IN_CACHE: &str = "upcheck/watch";
 const SOCKET: &str = "socket";
 const LOCK: &str = "lock";
 const LOG: &str = "log";
+/// How long a process that was killed is waited for.
+const LAST_BREATH: Duration = Duration::from_millis(500);
 
 /// A folder that nobody but the user can look into.
 #[derive(Debug)]
@@ -123,6 +126,20 @@ impl Place {
         }
     }
 
+    /// The same, and waits a moment for a process that ends: killed, its connections may be gone before its lock is.
+    ///
+    /// # Errors
+    /// Whatever the operating system says.
+    pub(crate) fn lock_soon(&self) -> io::Result<Option<Lock>> {
+        let until = Instant::now() + LAST_BREATH;
+        loop {
+            match self.lock()? {
+                None if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+                lock => return Ok(lock),
+            }
+        }
+    }
+
     /// Listens, in the place of a daemon that is gone.
     ///
     /// # Errors
@@ -202,6 +219,20 @@ mod tests {
             assert_eq!(Place::open(place.path().to_owned()).is_ok(), is_private, "{mode:o}");
             assert_eq!(Place::make(place.path().to_owned()).is_ok(), is_private, "{mode:o}");
         }
+    }
+
+    #[test]
+    fn a_lock_that_goes_away_in_a_moment_is_waited_for_and_another_one_is_not() {
+        let (_home, place) = made();
+        let held = place.lock().expect("a place").expect("a lock");
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| place.lock_soon().expect("a place").is_some());
+            std::thread::sleep(Duration::from_millis(20));
+            drop(held);
+            assert!(waits.join().expect("no panic"));
+        });
+        let _held = place.lock().expect("a place").expect("a lock");
+        assert!(place.lock_soon().expect("a place").is_none());
     }
 
     #[test]

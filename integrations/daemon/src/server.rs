@@ -130,7 +130,7 @@ impl Server {
     ) -> io::Result<Option<Self>> {
         let surroundings = Surroundings::of_this_process()
             .ok_or_else(|| io::Error::other("/proc does not say where this is"))?;
-        let Some(lock) = place.lock()? else { return Ok(None) };
+        let Some(lock) = place.lock_soon()? else { return Ok(None) };
         let listener = place.listen(&lock)?;
         let (wake, woken) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;

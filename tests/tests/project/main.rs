@@ -33,7 +33,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::process::{Command, ExitStatus, Output};
 use upcheck_tests::space::Space;
-use upcheck_tests::tools;
+use upcheck_tests::tools::{self, output_of};
 use upcheck_tests::words;
 
 /// Something that is done to a build.
@@ -102,7 +102,7 @@ fn ask(space: &Space, args: &str) -> Ran {
         if keep {
             command.env("UPCHECK_CACHE_DIR", space.images());
         }
-        Ran::new(command.output().expect("upcheck starts"))
+        Ran::new(output_of(&mut command).expect("upcheck starts"))
     };
     // That one answers by doing something.
     if args.split(' ').any(|arg| arg == "record") {
@@ -143,7 +143,7 @@ fn run(space: &Space, args: &str, script: &str) -> Ended {
     if fs::exists(space.path().join(".upcheck")).is_ok_and(|exists| exists) {
         command.env("UPCHECK_CACHE_DIR", space.images());
     }
-    Ended::new(command.output().expect("upcheck starts"))
+    Ended::new(output_of(&mut command).expect("upcheck starts"))
 }
 
 /// Checks that everything is fresh.

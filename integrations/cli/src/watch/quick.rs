@@ -70,9 +70,13 @@ pub(super) fn answer(arguments: Vec<OsString>, is_wanted: bool) -> Result<Answer
     };
     let asked = match asked {
         Err(NoAnswer::NotRunning) if is_wanted => {
-            life::start(super::StartArgs::USUAL)?;
+            // Somebody else may be faster.
+            let started = life::start(super::StartArgs::USUAL);
             let place = self::place()?.ok_or("it has gone again")?;
-            ask(&place, &request, Patience::default())
+            match (ask(&place, &request, Patience::default()), started) {
+                (Err(NoAnswer::NotRunning), Err(why)) => return Err(why),
+                (asked, _) => asked,
+            }
         }
         asked => asked,
     };
