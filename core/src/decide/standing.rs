@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Unlike [`Settled`], which lies in images and knows a byte of each file, it has all that a walk leaves. So an answer takes
-//! what the changed files lead to, however large the build is.
+//! what the changed files lead to, and a look at a byte of each target.
 
 use super::*;
 use crate::users::Users;
