@@ -12,9 +12,9 @@
 
 mod backend;
 mod disk;
-#[cfg(target_os = "linux")]
-mod inotify;
 mod journal;
+#[cfg(target_os = "linux")]
+mod linux;
 mod token;
 pub mod told;
 #[cfg(unix)]
@@ -22,9 +22,9 @@ mod view;
 
 pub use backend::{Backend, Closed, Counters, Doubt, NameTrust, Null, Trust};
 pub use disk::{Asked, Memory, Options, WatchedDisk};
-#[cfg(target_os = "linux")]
-pub use inotify::Inotify;
 pub use journal::{Changed, Journal, NameHash, Names, Place};
+#[cfg(target_os = "linux")]
+pub use linux::Inotify;
 pub use token::Token;
 #[cfg(unix)]
 pub use view::View;
