@@ -60,6 +60,8 @@ pub enum Closed {
 /// What a backend has counted since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
+    /// What the system tells by, as its manual calls that; empty where it does not tell.
+    pub by: &'static str,
     /// Directories that are watched now, with those that only lead to others.
     pub directories: usize,
     /// Files that are watched now.

@@ -11,6 +11,11 @@ use rapidhash::RapidHashSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place(pub(crate) u32);
 
+impl Place {
+    /// The largest number. Memory is full before that.
+    pub(crate) const MOST: u32 = u32::MAX >> 1;
+}
+
 /// What stands for a name: names that differ in the case of ASCII letters only have the same, since there are file systems
 /// for which they are. Never [`NameHash::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -24,7 +24,7 @@ pub use backend::{Backend, Closed, Counters, Doubt, NameTrust, Null, Trust};
 pub use disk::{Asked, Memory, Options, WatchedDisk};
 pub use journal::{Changed, Journal, NameHash, Names, Place};
 #[cfg(target_os = "linux")]
-pub use linux::Inotify;
+pub use linux::Linux;
 pub use token::Token;
 #[cfg(unix)]
 pub use view::View;
@@ -51,6 +51,8 @@ pub enum Why {
     Mounts,
     /// Watches of what is gone were in the way of others.
     Cluttered,
+    /// The system lets nobody watch as much as there is in this way: it is watched in another one from here on.
+    WatchLimit,
     /// The system failed to tell. Its error number.
     Failed(i32),
     /// There is nothing here that tells of changes.
@@ -96,7 +98,7 @@ impl Feed {
     /// When the system does not let anybody watch.
     #[cfg(target_os = "linux")]
     pub fn here() -> std::io::Result<Self> {
-        Ok(Self::new(Inotify::new()?))
+        Ok(Self::new(Linux::new()?))
     }
 
     /// A feed by the best means that the platform has: none.
@@ -116,7 +118,7 @@ impl Feed {
         let place = match places.get(path) {
             Some(place) => *place,
             None => {
-                let place = Place(u32::try_from(places.len()).unwrap_or(u32::MAX));
+                let place = Place(u32::try_from(places.len()).unwrap_or(Place::MOST).min(Place::MOST));
                 places.insert(path.into(), place);
                 place
             }

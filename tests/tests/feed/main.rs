@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod barrier;
+mod by_fanotify;
 mod limits;
 mod mounts;
 mod names;
@@ -39,7 +40,17 @@ impl World {
 
     /// Files that are wanted in a directory.
     fn at(space: Space, base: PathBuf, wanted: &[&str]) -> Self {
-        let feed = Arc::new(Feed::here().expect("a feed"));
+        Self::of(Feed::here().expect("a feed"), space, base, wanted)
+    }
+
+    /// The same by a feed of the test's own.
+    fn by(feed: Feed, space: Space, wanted: &[&str]) -> Self {
+        let base = space.path().to_path_buf();
+        Self::of(feed, space, base, wanted)
+    }
+
+    fn of(feed: Feed, space: Space, base: PathBuf, wanted: &[&str]) -> Self {
+        let feed = Arc::new(feed);
         let memory = Memory::new(Arc::clone(&feed), base.as_os_str().as_encoded_bytes(), Options::default());
         Self { base, files: table(wanted), feed, memory, space }
     }

@@ -93,6 +93,7 @@ impl Answerer for Rooms {
         let watched = feed.map(|feed| {
             let counters = feed.counters();
             json!({
+                "by": counters.by,
                 "directories": counters.directories,
                 "files": counters.files,
                 "events": counters.events,

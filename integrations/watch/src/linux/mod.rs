@@ -1,4 +1,4 @@
-//! Linux: inotify, a watch for each directory and each file.
+//! Linux: each directory and each file is watched, by inotify or by fanotify.
 //!
 //! ```text
 //!   /src/b/out/a.o       "/" "src" "b" "out" are watched for names: whichever is replaced, the path leads elsewhere
@@ -12,81 +12,66 @@
 //! The kernel queues what it has to tell within the call that makes the change, so to read the queue until it is empty is
 //! all the barrier that is needed.
 
+mod choice;
+mod fanotify;
 mod file_systems;
+mod inotify;
 mod lease;
 mod mounts;
+mod queue;
 mod resolve;
+
+pub use choice::Linux;
 
 use crate::Why;
 use crate::backend::{Backend, Closed, Counters, Doubt, NameTrust, Trust};
 use crate::journal::{Journal, NameHash, Place};
 use file_systems::FileSystems;
 use mounts::Mounts;
+use queue::{Queue, Told};
 use rapidhash::{RapidHashMap, RapidHashSet};
 use resolve::{Node, Resolved};
-use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::fs::inotify::ReadFlags;
 use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::fs::read_to_string;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The kernel's number of a watch. No two watches of an instance ever have the same.
-type Watch = i32;
-
-/// So many bytes of events are read at once.
-const BUFFER: usize = 64 * 1024;
 /// So many watches may be of what is no longer there, if they are also more than the others.
 const MOST_CLUTTER: usize = 10_000;
 
-/// What is told of a file. A link is watched itself, not what it leads to. That it is opened, because who has it open may write to
-/// it in ways that are told of when it is closed, and not before.
-const FILE: WatchFlags = WatchFlags::MODIFY
-    .union(WatchFlags::OPEN)
-    .union(WatchFlags::ATTRIB)
-    .union(WatchFlags::CLOSE_WRITE)
-    .union(WatchFlags::MOVE_SELF)
-    .union(WatchFlags::DELETE_SELF)
-    .union(WatchFlags::DONT_FOLLOW)
-    .union(WatchFlags::MASK_ADD);
-
-/// Backend for Linux.
-pub struct Inotify {
-    /// Shared with those who wait for it to become readable, and with whoever reads it.
-    instance: Arc<OwnedFd>,
+/// What is watched by a queue.
+struct Watching<Q: Queue> {
+    queue: Q,
     mounts: Mounts,
-    /// So many events can wait at once.
-    queue_length: usize,
-    nodes: RapidHashMap<Watch, Node>,
-    places: RapidHashMap<Place, Resolved>,
-    files: RapidHashMap<Watch, Watched>,
+    nodes: RapidHashMap<Q::Watch, Node<Q::Watch>>,
+    places: RapidHashMap<Place, Resolved<Q::Watch>>,
+    files: RapidHashMap<Q::Watch, Watched>,
     /// Of files with several wanted names, those beyond the one in `files`.
-    more_names: RapidHashMap<Watch, Vec<(Place, NameHash)>>,
+    more_names: RapidHashMap<Q::Watch, Vec<(Place, NameHash)>>,
     file_systems: FileSystems,
     /// The file that is opened to find out whether somebody else has it open: that it is opened tells nothing.
-    proving: Option<Watch>,
+    proving: Option<Q::Watch>,
     /// How many watches of files are of no more use, at most.
     clutter: usize,
     is_cluttered: bool,
+    /// The system does not let anybody watch as much as there is.
+    is_at_limit: bool,
     /// The system did not let it begin anew: it vouches for nothing until it does.
     is_broken: bool,
     counters: Counters,
+    /// What was read, for the room.
+    told: Vec<Told<Q::Watch>>,
 }
 
-impl Inotify {
-    /// A backend that watches nothing yet.
-    ///
-    /// # Errors
-    /// When the system lets nobody watch, or there is no `/proc`.
-    pub fn new() -> std::io::Result<Self> {
-        let (instance, queue_length) = new_instance()?;
+impl<Q: Queue> Watching<Q> {
+    /// Watches nothing yet.
+    fn new() -> std::io::Result<Self> {
         Ok(Self {
-            instance,
+            queue: Q::new()?,
             mounts: Mounts::new()?,
-            queue_length,
             nodes: RapidHashMap::default(),
             places: RapidHashMap::default(),
             files: RapidHashMap::default(),
@@ -95,8 +80,10 @@ impl Inotify {
             proving: None,
             clutter: 0,
             is_cluttered: false,
+            is_at_limit: false,
             is_broken: false,
             counters: Counters::default(),
+            told: Vec::new(),
         })
     }
 
@@ -108,45 +95,40 @@ impl Inotify {
         self.places.clear();
         self.files.clear();
         self.more_names.clear();
-        (self.clutter, self.is_cluttered) = (0, false);
+        (self.clutter, self.is_cluttered, self.is_at_limit) = (0, false, false);
         self.is_broken = self.renew().is_err();
     }
 
     /// A new queue of the kernel's, and what is mounted now.
     fn renew(&mut self) -> std::io::Result<()> {
-        (self.instance, self.queue_length) = new_instance()?;
+        self.queue = Q::new()?;
         self.file_systems = FileSystems::new()?;
         Ok(())
     }
 
     /// Reads what there is. `Err`: why it tells nothing.
     fn read(&mut self, journal: &mut Journal) -> Result<(), Why> {
-        let mut buffer = [MaybeUninit::uninit(); BUFFER];
-        let mut reader = Reader::new(Arc::clone(&self.instance), &mut buffer);
+        let mut told = std::mem::take(&mut self.told);
         let mut n_read = 0;
         // What came while this was read need not be: otherwise somebody who is busy enough could keep it here.
-        while n_read <= self.queue_length || !reader.is_buffer_empty() {
-            let event = match reader.next() {
-                Ok(event) => event,
-                Err(Errno::AGAIN) => break,
-                Err(Errno::INTR) => continue,
-                Err(error) => return Err(Why::Failed(error.raw_os_error())),
-            };
-            n_read += 1;
-            self.counters.events += 1;
-            if event.events().contains(ReadFlags::QUEUE_OVERFLOW) {
-                self.counters.overflows += 1;
-                return Err(Why::Overflow);
+        while n_read <= self.queue.length() {
+            told.clear();
+            let n_events = self.queue.read(&mut told).inspect_err(|why| {
+                self.counters.overflows += u64::from(*why == Why::Overflow);
+            })?;
+            for &told in &told {
+                match told.name {
+                    Some(name) => self.name_told(told, name, journal),
+                    None => self.self_told(told, journal),
+                }
             }
-            if event.events().contains(ReadFlags::UNMOUNT) {
-                return Err(Why::Mounts);
+            if n_events == 0 {
+                break;
             }
-            let told = Told { watch: event.wd(), what: event.events() };
-            match event.file_name() {
-                Some(name) => self.name_told(told, NameHash::of(name.to_bytes()), journal),
-                None => self.self_told(told, journal),
-            }
+            n_read += n_events;
         }
+        self.counters.events += n_read as u64;
+        self.told = told;
         if self.is_cluttered || self.clutter > MOST_CLUTTER.max(self.files.len() / 2) {
             return Err(Why::Cluttered);
         }
@@ -154,8 +136,8 @@ impl Inotify {
     }
 
     /// A directory told of a name in it.
-    fn name_told(&mut self, told: Told, name: NameHash, journal: &mut Journal) {
-        let Told { watch, what } = told;
+    fn name_told(&mut self, told: Told<Q::Watch>, name: NameHash, journal: &mut Journal) {
+        let Told { watch, what, .. } = told;
         let Some(node) = self.nodes.get_mut(&watch) else { return };
         for &place in &node.places {
             journal.note(place, name);
@@ -167,8 +149,8 @@ impl Inotify {
     }
 
     /// A directory or a file told of itself.
-    fn self_told(&mut self, told: Told, journal: &mut Journal) {
-        let Told { watch, what } = told;
+    fn self_told(&mut self, told: Told<Q::Watch>, journal: &mut Journal) {
+        let Told { watch, what, .. } = told;
         if let Some(node) = self.nodes.get_mut(&watch) {
             let led = node.all_lead_elsewhere();
             self.forget(led, journal);
@@ -180,8 +162,8 @@ impl Inotify {
             return;
         }
         let Some(first) = self.files.get_mut(&watch) else { return };
-        first.is_closed = false;
-        let first = (first.place, first.name);
+        first.set_closed(false);
+        let first = first.place_and_name();
         let others = self.more_names.get(&watch);
         for &(place, name) in others.into_iter().flatten().chain([&first]) {
             journal.note(place, name);
@@ -196,19 +178,20 @@ impl Inotify {
             self.more_names.remove(&watch);
             if !is_gone && !self.nodes.contains_key(&watch) {
                 // It may be watched again under its new name, then with a new number.
-                let _ = inotify::remove_watch(&self.instance, watch);
+                self.queue.remove(watch);
             }
         }
     }
 
     /// Watches a file by its path. `None`: there is none.
-    fn watch_file(&mut self, place: Place, name: NameHash, path: &[u8]) -> Result<Option<Watch>, Refused> {
+    fn watch_file(&mut self, place: Place, name: NameHash, path: &[u8]) -> Result<Option<Q::Watch>, Refused> {
         let resolved = self.places.get_mut(&place).ok_or(Refused)?;
-        let watch = match inotify::add_watch(&self.instance, path, FILE) {
+        let watch = match self.queue.add_file(path) {
             Ok(watch) => watch,
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
             Err(error) => {
                 self.counters.refused += 1;
+                self.is_at_limit |= error == Errno::NOSPC;
                 // There would be room without those that are of no use.
                 self.is_cluttered |= error == Errno::NOSPC && self.clutter > MOST_CLUTTER;
                 return Err(Refused);
@@ -217,9 +200,9 @@ impl Inotify {
         let mine = (place, name);
         let first = self.files.entry(watch).or_insert_with(|| {
             resolved.n_files += 1;
-            Watched { place, name, is_closed: false }
+            Watched::new(mine)
         });
-        if (first.place, first.name) != mine {
+        if first.place_and_name() != mine {
             let others = self.more_names.entry(watch).or_default();
             if !others.contains(&mine) {
                 others.push(mine);
@@ -246,33 +229,45 @@ impl Inotify {
             if node.is_of_no_use() {
                 self.nodes.remove(&watch);
                 if !self.files.contains_key(&watch) {
-                    let _ = inotify::remove_watch(&self.instance, watch);
+                    self.queue.remove(watch);
                 }
             }
         }
     }
 }
 
-/// A file that is watched.
+/// A file that is watched: one of its places, and its name there. As small as can be, since there are many.
 #[derive(Clone, Copy)]
 struct Watched {
-    place: Place,
+    /// The number of the place, and behind it a bit: whether nobody had the file open to write to it at some moment, and nobody
+    /// has opened it since.
+    place_and_closed: u32,
     name: NameHash,
-    /// Whether nobody had it open to write to it at some moment, and nobody has opened it since.
-    is_closed: bool,
+}
+
+impl Watched {
+    /// One that somebody may have open.
+    fn new((place, name): (Place, NameHash)) -> Self {
+        Self { place_and_closed: place.0 << 1, name }
+    }
+
+    fn place_and_name(self) -> (Place, NameHash) {
+        (Place(self.place_and_closed >> 1), self.name)
+    }
+
+    fn is_closed(self) -> bool {
+        self.place_and_closed & 1 == 1
+    }
+
+    fn set_closed(&mut self, is_closed: bool) {
+        self.place_and_closed = self.place_and_closed & !1 | u32::from(is_closed);
+    }
 }
 
 /// The system did not let a file be watched.
 struct Refused;
 
-/// What the kernel told of one watch.
-#[derive(Clone, Copy)]
-struct Told {
-    watch: Watch,
-    what: ReadFlags,
-}
-
-impl Backend for Inotify {
+impl<Q: Queue> Backend for Watching<Q> {
     fn watch(&mut self, place: Place, path: &[u8]) -> Trust {
         if self.is_broken {
             return Trust::Doubted(Doubt::NoBackend);
@@ -286,7 +281,7 @@ impl Backend for Inotify {
 
     fn watch_name(&mut self, place: Place, name: NameHash, path: &[u8]) -> NameTrust {
         match self.watch_file(place, name, path) {
-            Ok(Some(watch)) if self.files.get(&watch).is_some_and(|file| file.is_closed) => {
+            Ok(Some(watch)) if self.files.get(&watch).is_some_and(|file| file.is_closed()) => {
                 NameTrust::Vouched
             }
             Ok(Some(_)) => NameTrust::Held,
@@ -306,13 +301,10 @@ impl Backend for Inotify {
             return Closed::No;
         }
         // The very file that was opened, whatever its name stands for now.
-        let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let Ok(watch) = inotify::add_watch(&self.instance, &*itself, FILE - WatchFlags::DONT_FOLLOW) else {
-            return Closed::No;
-        };
+        let Ok(watch) = self.queue.add_open_file(&file) else { return Closed::No };
         if !self.files.contains_key(&watch) {
             // Another one than was watched before it was looked at.
-            let _ = inotify::remove_watch(&self.instance, watch);
+            self.queue.remove(watch);
             return Closed::No;
         }
         // Opening it was told as well, and so is what others did before: after this, what is told comes later.
@@ -327,8 +319,8 @@ impl Backend for Inotify {
         let mine = (place, name);
         let is_also_mine = self.more_names.get(&watch).is_some_and(|names| names.contains(&mine));
         match self.files.get_mut(&watch) {
-            Some(its) if (its.place, its.name) == mine || is_also_mine => {
-                its.is_closed = closed == Closed::Yes;
+            Some(its) if its.place_and_name() == mine || is_also_mine => {
+                its.set_closed(closed == Closed::Yes);
                 closed
             }
             _ => Closed::No,
@@ -336,7 +328,7 @@ impl Backend for Inotify {
     }
 
     fn descriptor(&self) -> Option<Arc<OwnedFd>> {
-        Some(Arc::clone(&self.instance))
+        Some(self.queue.descriptor())
     }
 
     fn sync(&mut self, journal: &mut Journal) {
@@ -354,22 +346,16 @@ impl Backend for Inotify {
     }
 
     fn counters(&self) -> Counters {
-        let file = size_of::<(Watch, Watched)>() + 1;
+        let file = size_of::<(Q::Watch, Watched)>() + 1;
         let nodes: usize = self.nodes.values().map(Node::bytes).sum();
         let places: usize = self.places.values().map(Resolved::bytes).sum();
         let more: usize = self.more_names.values().map(|names| 40 + names.capacity() * 8).sum();
         Counters {
+            by: Q::NAME,
             directories: self.nodes.len(),
             files: self.files.len(),
             bytes: self.files.capacity() * file + nodes + places + more,
             ..self.counters
         }
     }
-}
-
-/// A queue of the kernel's, and how many events can wait in it.
-fn new_instance() -> std::io::Result<(Arc<OwnedFd>, usize)> {
-    let length = read_to_string("/proc/sys/fs/inotify/max_queued_events").ok();
-    let length = length.and_then(|text| text.trim().parse().ok()).unwrap_or(usize::MAX);
-    Ok((Arc::new(inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?), length))
 }

@@ -3,24 +3,14 @@
 //! So whatever is replaced after it was looked at is told of, and the paths that lead through it are forgotten. It does not
 //! matter that paths are handed to the kernel as text: where the text leads elsewhere by now, that will be told.
 
-use super::{Inotify, Watch};
+use super::Watching;
+use super::queue::Queue;
 use crate::backend::Doubt;
 use crate::journal::{NameHash, Place};
 use rapidhash::{RapidHashMap, RapidHashSet};
-use rustix::fs::inotify::{self, ReadFlags, WatchFlags};
+use rustix::fs::inotify::ReadFlags;
 use rustix::fs::{FileType, lstat, readlink};
 use rustix::io::Errno;
-
-/// What is told of a directory. Of permissions, because they decide whether a path leads anywhere.
-const DIRECTORY: WatchFlags = WatchFlags::CREATE
-    .union(WatchFlags::DELETE)
-    .union(WatchFlags::MOVE)
-    .union(WatchFlags::ATTRIB)
-    .union(WatchFlags::DELETE_SELF)
-    .union(WatchFlags::MOVE_SELF)
-    .union(WatchFlags::ONLYDIR)
-    .union(WatchFlags::DONT_FOLLOW)
-    .union(WatchFlags::MASK_ADD);
 
 /// What can make a path through a name lead elsewhere.
 pub(super) const LEADS_ELSEWHERE: ReadFlags = ReadFlags::CREATE
@@ -34,7 +24,7 @@ const MOST_LINKS: usize = 40;
 
 /// A directory that is watched.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct Node<Watch> {
     /// Which paths end here.
     pub(super) places: Vec<Place>,
     /// Which paths go on from here, by the name of the next part.
@@ -44,7 +34,7 @@ pub(super) struct Node {
     trust: Result<(), Doubt>,
 }
 
-impl Node {
+impl<Watch: Copy> Node<Watch> {
     fn new(trust: Result<(), Doubt>) -> Self {
         Self { places: Vec::new(), through: RapidHashMap::default(), beneath: RapidHashMap::default(), trust }
     }
@@ -62,7 +52,7 @@ impl Node {
         through.into_values().flatten().chain(self.places.iter().copied()).collect()
     }
 
-    pub(super) fn remove(&mut self, place: Place, resolved: &Resolved) {
+    pub(super) fn remove(&mut self, place: Place, resolved: &Resolved<Watch>) {
         self.places.retain(|its| *its != place);
         for (_, name) in &resolved.parts {
             if let Some(through) = self.through.get_mut(name) {
@@ -87,7 +77,7 @@ impl Node {
 
 /// A path that was followed.
 #[derive(Debug)]
-pub(super) struct Resolved {
+pub(super) struct Resolved<Watch> {
     /// The parts of the path, those of links in it among them: each as a name in a directory.
     parts: Vec<(Watch, NameHash)>,
     /// The directory that it leads to; `None` if it leads nowhere.
@@ -98,7 +88,7 @@ pub(super) struct Resolved {
     pub(super) n_files: usize,
 }
 
-impl Resolved {
+impl<Watch: Copy> Resolved<Watch> {
     /// All watches that it rests on.
     pub(super) fn watches(&self) -> impl Iterator<Item = Watch> {
         self.parts.iter().map(|(watch, _)| *watch).chain(self.end)
@@ -110,7 +100,7 @@ impl Resolved {
 }
 
 /// Where a path stands while it is followed.
-struct Walk {
+struct Walk<Watch> {
     /// The directories from the root on, each with the length of its path.
     stack: Vec<(Watch, usize)>,
     /// The path of the last one, without links; empty for the root.
@@ -127,7 +117,7 @@ enum Ended {
     Doubtful(Doubt),
 }
 
-impl Inotify {
+impl<Q: Queue> Watching<Q> {
     /// Follows a path, and watches whatever it rests on.
     pub(super) fn resolve(&mut self, place: Place, path: &[u8]) -> Result<(), Doubt> {
         let mut resolved = Resolved { parts: Vec::new(), end: None, trust: Ok(()), n_files: 0 };
@@ -152,7 +142,12 @@ impl Inotify {
         trust
     }
 
-    fn walk(&mut self, place: Place, path: &[u8], resolved: &mut Resolved) -> Result<Watch, Ended> {
+    fn walk(
+        &mut self,
+        place: Place,
+        path: &[u8],
+        resolved: &mut Resolved<Q::Watch>,
+    ) -> Result<Q::Watch, Ended> {
         let root = self.enter(b"/")?;
         let mut walk = Walk { stack: vec![(root, 0)], at: Vec::new(), ahead: parts(path), n_links: 0 };
         while let Some(part) = walk.ahead.pop() {
@@ -204,25 +199,30 @@ impl Inotify {
     }
 
     /// Watches a directory by its path, which has no links in it.
-    fn enter(&mut self, path: &[u8]) -> Result<Watch, Ended> {
-        let watch = match inotify::add_watch(&self.instance, path, DIRECTORY) {
+    fn enter(&mut self, path: &[u8]) -> Result<Q::Watch, Ended> {
+        let watch = match self.queue.add_directory(path) {
             Ok(watch) => watch,
             Err(error) => {
                 self.counters.refused += 1;
+                self.is_at_limit |= error == Errno::NOSPC;
                 return Err(match error {
                     Errno::NOSPC => Ended::Doubtful(Doubt::WatchLimit),
-                    error => changing(error),
+                    // It may be one of a kind that is never vouched for.
+                    error => self.judge(path)?.err().map_or(changing(error), Ended::Doubtful),
                 });
             }
         };
         if !self.nodes.contains_key(&watch) {
-            let trust = match lstat(path) {
-                Ok(found) => self.file_systems.judge(found.st_dev, found.st_ino, path),
-                Err(error) => return Err(changing(error)),
-            };
+            let trust = self.judge(path)?;
             self.nodes.insert(watch, Node::new(trust));
         }
         Ok(watch)
+    }
+
+    /// Whether a directory tells of all that changes in it.
+    fn judge(&mut self, path: &[u8]) -> Result<Result<(), Doubt>, Ended> {
+        let found = lstat(path).map_err(changing)?;
+        Ok(self.file_systems.judge(found.st_dev, found.st_ino, path))
     }
 }
 
