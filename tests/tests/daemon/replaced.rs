@@ -1,14 +1,19 @@
 //! A daemon whose program was replaced does not answer for the new one.
 
 use crate::User;
-use crate::command::spaces::program;
+use crate::command::spaces::{SECOND, T, program};
 use crate::command::{Ran, upcheck_in};
+use crate::followed::{Followed, checked};
 use std::path::Path;
 use std::process::Command;
 use upcheck_tests::space::Space;
 use upcheck_tests::tools;
 
 fn run(user: &User, upcheck: &Path, space: &Space, args: &str) -> Ran {
+    Ran::new(command(user, upcheck, space, args).output().expect("upcheck starts"))
+}
+
+fn command(user: &User, upcheck: &Path, space: &Space, args: &str) -> Command {
     let template = upcheck_in(space.path());
     let mut command = Command::new(upcheck);
     command.current_dir(space.path()).args(args.split_whitespace());
@@ -19,7 +24,7 @@ fn run(user: &User, upcheck: &Path, space: &Space, args: &str) -> Ran {
         };
     }
     user.be(&mut command);
-    Ran::new(command.output().expect("upcheck starts"))
+    command
 }
 
 /// Puts a copy of the program there. Another process makes it: what this one has open to write to it, a child of another test
@@ -49,6 +54,30 @@ fn it_begins_anew_when_another_program_is_at_its_place() {
         std::thread::yield_now();
     }
     assert_eq!(user.pid(), pid);
+}
+
+#[test]
+fn whoever_follows_goes_on_without_it_when_another_program_is_at_its_place() {
+    let (user, space, place) = (User::new(), program(), Space::new());
+    let upcheck = place.path().join("upcheck");
+    put(&upcheck);
+    run(&user, &upcheck, &space, "watch start").answer(0);
+    let mut followed =
+        Followed::spawn(&mut command(&user, &upcheck, &space, "check --follow --format jsonl"));
+    followed.settles_at(&checked(&user, &space, ""));
+    while user.status().expect("it runs")["waiting"] != 1 {
+        std::thread::yield_now();
+    }
+    put(&upcheck);
+    // It finds out at once when somebody asks.
+    let asked = run(&user, &upcheck, &space, "--watch");
+    assert!(asked.stderr.contains("its program was replaced, it begins anew"), "{}", asked.stderr);
+    // The one that began anew is of the new program, and whoever follows is of the old one.
+    followed.says("it runs another upcheck");
+    for time in [T + 9 * SECOND, T] {
+        space.write_at("a.c", "", time);
+        followed.settles_at(&checked(&user, &space, ""));
+    }
 }
 
 #[test]
