@@ -31,7 +31,7 @@ impl Decision<'_> {
             (None, _) => Ok(()),
             (Some(message), Mode::AsNinja) => Err(Stop::Broken(message)),
             (Some(message), Mode::LookPast) => {
-                self.broken_dyndeps.insert(file, message);
+                self.found.broken_dyndeps.insert(file, message);
                 Ok(())
             }
         }
@@ -48,16 +48,16 @@ impl Decision<'_> {
         }
         for entry in entries {
             if entry.restat {
-                self.targets[entry.target.index()] |= T_RESTAT;
+                self.found.targets[entry.target.index()] |= T_RESTAT;
             }
             for &output in &entry.outputs {
-                self.extra_producers.insert(output, entry.target);
+                self.found.extra_producers.insert(output, entry.target);
                 // It may have been taken for a source so far, and for a missing one.
-                self.files[output.index()] &= !(F_SETTLED | F_DIRTY | F_CERTAIN);
+                self.found.files[output.index()] &= !(F_SETTLED | F_DIRTY | F_CERTAIN);
             }
             let extra =
                 Extra { inputs: entry.inputs.as_slice().into(), outputs: entry.outputs.as_slice().into() };
-            self.extra.insert(entry.target, extra);
+            self.found.extra.insert(entry.target, extra);
         }
         None
     }
@@ -65,20 +65,20 @@ impl Decision<'_> {
     /// Lets a target be judged again, because a dyndep file has changed what it, or one before it, needs.
     /// Whether it had been judged.
     pub fn unsettle(&mut self, target: TargetId) -> bool {
-        let bits = &mut self.targets[target.index()];
+        let bits = &mut self.found.targets[target.index()];
         let was_done = *bits & T_DONE != 0;
         *bits &= !T_DONE;
         self.each_output(target, |decision, output| {
-            decision.files[output.index()] &= !F_SETTLED;
+            decision.found.files[output.index()] &= !F_SETTLED;
         });
         was_done
     }
 
     /// Says that a target and everything before it has run.
     pub fn set_ready(&mut self, target: TargetId) {
-        self.targets[target.index()] &= !T_NOT_READY;
+        self.found.targets[target.index()] &= !T_NOT_READY;
         self.each_output(target, |decision, output| {
-            decision.files[output.index()] &= !F_NOT_READY;
+            decision.found.files[output.index()] &= !F_NOT_READY;
         });
     }
 }

@@ -34,7 +34,7 @@ impl Decision<'_> {
         });
         if let Some((output, output_mtime, recorded)) = newer {
             for input in self.dirtying_inputs(target) {
-                let input_mtime = self.times[input.index()];
+                let input_mtime = self.found.times[input.index()];
                 if !self.is_dirty(input) && input_mtime > output_mtime {
                     all.push_once(Reason::InputNewer { input, input_mtime, output, output_mtime, recorded });
                 }
@@ -76,7 +76,7 @@ impl Decision<'_> {
             self.judge_phony_outputs(target, sink);
             return;
         }
-        let newest = newest.map(|input| (input, self.times[input.index()]));
+        let newest = newest.map(|input| (input, self.found.times[input.index()]));
         let restat = self.has_restat(target);
         for output in self.outputs(target) {
             if sink.is_full() {
@@ -139,7 +139,7 @@ impl Decision<'_> {
     fn why_dirty(&self, input: FileId) -> Reason {
         if let Some(producer) = self.producer(input) {
             let phony = self.graph.flags(producer).phony;
-            let missing = self.files[input.index()] & F_MISSING != 0;
+            let missing = self.found.files[input.index()] & F_MISSING != 0;
             return if phony && missing && self.inputs(producer).next().is_none() {
                 Reason::PhonyMissing { input }
             } else {
@@ -158,7 +158,7 @@ impl Decision<'_> {
         if let Some(producer) = self.producer(dyndep).filter(|_| self.is_dirty(dyndep)) {
             return Some(Reason::DyndepStale { dyndep, producer });
         }
-        let message = self.broken_dyndeps.get(&dyndep)?.clone();
+        let message = self.found.broken_dyndeps.get(&dyndep)?.clone();
         Some(Reason::DyndepBroken { dyndep, message })
     }
 }

@@ -88,6 +88,17 @@ pub struct Decision<'a> {
     history: &'a History,
     snapshot: &'a Snapshot,
     mode: Mode,
+    found: Found,
+    /// Validations of targets met since the caller last asked.
+    validations: Vec<FileId>,
+    stack: Vec<Frame>,
+    /// Dyndep files that were not loaded yet.
+    pending_dyndeps: HashSet<FileId>,
+}
+
+/// What a walk finds out.
+#[derive(Default)]
+struct Found {
     /// Indexed by file; see the `F_` bits.
     files: Vec<u8>,
     /// Indexed by file: the time that counts. 0 for a missing file, a borrowed time for a phony name.
@@ -96,13 +107,8 @@ pub struct Decision<'a> {
     targets: Vec<u8>,
     /// Targets that were judged, inputs before users.
     order: Vec<TargetId>,
-    /// Validations of targets met since the caller last asked.
-    validations: Vec<FileId>,
-    stack: Vec<Frame>,
     extra: HashMap<TargetId, Extra>,
     extra_producers: HashMap<FileId, TargetId>,
-    /// Dyndep files that were not loaded yet.
-    pending_dyndeps: HashSet<FileId>,
     /// Dyndep files that are unusable, in `Mode::LookPast`.
     broken_dyndeps: HashMap<FileId, Box<str>>,
 }
@@ -143,16 +149,10 @@ impl<'a> Decision<'a> {
             history,
             snapshot,
             mode,
-            files: Vec::new(),
-            times: Vec::new(),
-            targets: Vec::new(),
-            order: Vec::new(),
+            found: Found::default(),
             validations: Vec::new(),
             stack: Vec::new(),
-            extra: HashMap::new(),
-            extra_producers: HashMap::new(),
             pending_dyndeps: graph.targets().filter_map(|target| graph.dyndep(target)).collect(),
-            broken_dyndeps: HashMap::new(),
         };
         decision.reset();
         decision
@@ -194,12 +194,12 @@ impl<'a> Decision<'a> {
 
     fn reset(&mut self) {
         let n_files = self.graph.files.len();
-        self.files.resize(n_files, 0);
-        self.times.clear();
-        self.times.resize(n_files, 0);
-        self.targets.iter_mut().for_each(|bits| *bits &= T_RESTAT);
-        self.targets.resize(self.graph.n_targets(), 0);
-        self.order.clear();
+        self.found.files.resize(n_files, 0);
+        self.found.times.clear();
+        self.found.times.resize(n_files, 0);
+        self.found.targets.iter_mut().for_each(|bits| *bits &= T_RESTAT);
+        self.found.targets.resize(self.graph.n_targets(), 0);
+        self.found.order.clear();
         self.validations.clear();
         self.stack.clear();
         for file in self.graph.files.ids() {
@@ -220,7 +220,7 @@ impl<'a> Decision<'a> {
             }
             Stat::Present(meta) => (0, counted(meta.mtime)),
         };
-        self.times[file.index()] = time;
+        self.found.times[file.index()] = time;
         // Sources need no visit; what ninja would stop at is dealt with when it is met.
         let stops = self.mode == Mode::AsNinja && (bits & F_UNREADABLE != 0 || time == SILENT);
         let settled = if stops || self.producer(file).is_some() {
@@ -230,7 +230,7 @@ impl<'a> Decision<'a> {
         } else {
             F_SETTLED
         };
-        self.files[file.index()] = (self.files[file.index()] & F_DISCOVERED) | bits | settled;
+        self.found.files[file.index()] = (self.found.files[file.index()] & F_DISCOVERED) | bits | settled;
     }
 
     /// Takes the validations of the targets met since the last call.
@@ -241,13 +241,13 @@ impl<'a> Decision<'a> {
     /// The targets that were judged, phony ones included, inputs before users.
     #[must_use]
     pub fn judged(&self) -> &[TargetId] {
-        &self.order
+        &self.found.order
     }
 
     /// The verdict on a target; fresh for one that nobody asked for.
     #[must_use]
     pub fn verdict(&self, target: TargetId) -> Verdict {
-        match self.targets[target.index()] & (T_DIRTY | T_CERTAIN) {
+        match self.found.targets[target.index()] & (T_DIRTY | T_CERTAIN) {
             0 => Verdict::Fresh,
             T_DIRTY => Verdict::Pending,
             _ => Verdict::Stale,
@@ -257,19 +257,19 @@ impl<'a> Decision<'a> {
     /// Whether a file is stale, or a missing source.
     #[must_use]
     pub fn is_dirty(&self, file: FileId) -> bool {
-        self.files[file.index()] & F_DIRTY != 0
+        self.found.files[file.index()] & F_DIRTY != 0
     }
 
     /// Whether some target that was judged discovered `file` as an input.
     #[must_use]
     pub fn is_discovered(&self, file: FileId) -> bool {
-        self.files[file.index()] & F_DISCOVERED != 0
+        self.found.files[file.index()] & F_DISCOVERED != 0
     }
 
     /// Whether neither the target nor anything before it has to run.
     #[must_use]
     pub fn is_ready(&self, target: TargetId) -> bool {
-        let bits = self.targets[target.index()];
+        let bits = self.found.targets[target.index()];
         bits & T_DONE != 0 && bits & T_NOT_READY == 0
     }
 
@@ -277,7 +277,7 @@ impl<'a> Decision<'a> {
     #[must_use]
     pub fn producer(&self, file: FileId) -> Option<TargetId> {
         match self.graph.producer(file) {
-            None if !self.extra_producers.is_empty() => self.extra_producers.get(&file).copied(),
+            None if !self.found.extra_producers.is_empty() => self.found.extra_producers.get(&file).copied(),
             producer => producer,
         }
     }
@@ -296,12 +296,12 @@ impl<'a> Decision<'a> {
     /// Whether the target's command may leave outputs untouched, dyndep files considered.
     #[must_use]
     pub fn has_restat(&self, target: TargetId) -> bool {
-        self.graph.flags(target).restat || self.targets[target.index()] & T_RESTAT != 0
+        self.graph.flags(target).restat || self.found.targets[target.index()] & T_RESTAT != 0
     }
     // ---- shared by the steps -------------------------------------------------------------------------
 
     fn keep_newest(&self, newest: &mut Option<FileId>, input: FileId) {
-        if newest.is_none_or(|best| self.times[input.index()] > self.times[best.index()]) {
+        if newest.is_none_or(|best| self.found.times[input.index()] > self.found.times[best.index()]) {
             *newest = Some(input);
         }
     }
@@ -325,17 +325,17 @@ impl<'a> Decision<'a> {
     }
 
     fn is_settled(&self, file: FileId) -> bool {
-        self.files[file.index()] & F_SETTLED != 0
+        self.found.files[file.index()] & F_SETTLED != 0
     }
 
     fn extra_of(&self, target: TargetId) -> Option<&Extra> {
-        if self.extra.is_empty() { None } else { self.extra.get(&target) }
+        if self.found.extra.is_empty() { None } else { self.found.extra.get(&target) }
     }
 
     /// The inputs that can make the target stale, in the order in which they are visited.
     fn dirtying_inputs(&self, target: TargetId) -> impl Iterator<Item = FileId> + use<'_, 'a> {
         let extra = self.extra_of(target).map_or(&[][..], |extra| &extra.inputs);
-        let believed = self.targets[target.index()] & T_DEPS_BELIEVED != 0;
+        let believed = self.found.targets[target.index()] & T_DEPS_BELIEVED != 0;
         let discovered = if believed { self.history.discovered_inputs(target) } else { &[] };
         self.graph.dirtying_inputs(target).iter().chain(extra).chain(discovered).copied()
     }

@@ -30,9 +30,9 @@ impl Settled {
     #[must_use]
     pub fn new(decision: &Decision<'_>) -> Self {
         Self {
-            files: decision.files.clone().into(),
-            targets: decision.targets.clone().into(),
-            order: decision.order.clone().into(),
+            files: decision.found.files.clone().into(),
+            targets: decision.found.targets.clone().into(),
+            order: decision.found.order.clone().into(),
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Decision<'a> {
             let Some(&output) = graph.outputs(target).first() else { continue };
             // A cycle is better told by a walk from the beginning.
             decision.judge_all(&[output]).ok()?;
-            let believed = decision.targets[target.index()] & T_DEPS_BELIEVED;
+            let believed = decision.found.targets[target.index()] & T_DEPS_BELIEVED;
             // What only these inputs led to might not be needed any more.
             if before.targets[target.index()] & T_DEPS_BELIEVED & !believed != 0 {
                 return None;
@@ -142,16 +142,16 @@ impl<'a> Decision<'a> {
     fn settle_others(&mut self, before: &Settled, affected: &[bool]) -> Option<()> {
         const KEPT: u8 = F_SETTLED | F_DIRTY | F_CERTAIN | F_NOT_READY;
         for &target in before.order.iter().filter(|target| !affected[target.index()]) {
-            self.targets[target.index()] |= before.targets[target.index()] & !T_IN_STACK;
+            self.found.targets[target.index()] |= before.targets[target.index()] & !T_IN_STACK;
             let mut is_known = true;
             self.each_output(target, |decision, output| match before.files.get(output.index()) {
-                Some(known) => decision.files[output.index()] |= known & KEPT,
+                Some(known) => decision.found.files[output.index()] |= known & KEPT,
                 None => is_known = false,
             });
             if !is_known {
                 return None;
             }
-            self.order.push(target);
+            self.found.order.push(target);
         }
         Some(())
     }

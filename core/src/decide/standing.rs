@@ -15,13 +15,7 @@ use crate::users::Users;
 
 /// A decision in [`Mode::LookPast`] that is judged again where files changed.
 pub struct Standing {
-    files: Vec<u8>,
-    times: Vec<Mtime>,
-    targets: Vec<u8>,
-    order: Vec<TargetId>,
-    extra: HashMap<TargetId, Extra>,
-    extra_producers: HashMap<FileId, TargetId>,
-    broken_dyndeps: HashMap<FileId, Box<str>>,
+    found: Found,
     /// Whom a file leads to.
     users: Users,
 }
@@ -33,7 +27,7 @@ impl Standing {
     pub fn new(decision: Decision<'_>) -> Option<Self> {
         let is_usable = decision.mode == Mode::LookPast && decision.pending_dyndeps.is_empty();
         let users = decision.users();
-        is_usable.then(|| Self::set_aside(decision, users))
+        is_usable.then_some(Self { found: decision.found, users })
     }
 
     /// Judges again what these files lead to, which have another status since, as [`Decision::judge_all`] would, and hands
@@ -50,44 +44,17 @@ impl Standing {
         changed: &[FileId],
         read: impl FnOnce(&Decision<'_>) -> R,
     ) -> Option<(Self, R)> {
-        if (self.files.len(), self.targets.len()) != (graph.files.len(), graph.n_targets()) {
+        if (self.found.files.len(), self.found.targets.len()) != (graph.files.len(), graph.n_targets()) {
             return None;
         }
-        let (mut decision, users) = self.take_up(graph, history, snapshot);
+        let Self { found, users } = self;
+        let (mode, validations, stack, pending_dyndeps) =
+            (Mode::LookPast, Vec::new(), Vec::new(), HashSet::new());
+        let mut decision =
+            Decision { graph, history, snapshot, mode, found, validations, stack, pending_dyndeps };
         decision.judge_changed(&users, changed)?;
         let answer = read(&decision);
-        Some((Self::set_aside(decision, users), answer))
-    }
-
-    fn set_aside(decision: Decision<'_>, users: Users) -> Self {
-        let Decision { files, times, targets, order, extra, extra_producers, broken_dyndeps, .. } = decision;
-        Self { files, times, targets, order, extra, extra_producers, broken_dyndeps, users }
-    }
-
-    fn take_up<'a>(
-        self,
-        graph: &'a Graph,
-        history: &'a History,
-        snapshot: &'a Snapshot,
-    ) -> (Decision<'a>, Users) {
-        let Self { files, times, targets, order, extra, extra_producers, broken_dyndeps, users } = self;
-        let decision = Decision {
-            graph,
-            history,
-            snapshot,
-            mode: Mode::LookPast,
-            files,
-            times,
-            targets,
-            order,
-            validations: Vec::new(),
-            stack: Vec::new(),
-            extra,
-            extra_producers,
-            pending_dyndeps: HashSet::new(),
-            broken_dyndeps,
-        };
-        (decision, users)
+        Some((Self { found: decision.found, users }, answer))
     }
 }
 
@@ -108,7 +75,7 @@ impl Decision<'_> {
         changed.iter().for_each(|&file| self.look_up(file));
         let affected = self.affected_by(users, changed);
         let mut again = Vec::new();
-        self.order.retain(|&target| {
+        self.found.order.retain(|&target| {
             if affected[target.index()] {
                 again.push(target);
             }
@@ -120,7 +87,7 @@ impl Decision<'_> {
             // A cycle is better told by a walk from the beginning.
             self.judge_all(&[output]).ok()?;
             // What only its discovered inputs led to might not be needed any more.
-            if believed & !self.targets[target.index()] != 0 {
+            if believed & !self.found.targets[target.index()] != 0 {
                 return None;
             }
         }
@@ -132,7 +99,7 @@ impl Decision<'_> {
         let mut affected = vec![false; self.graph.n_targets()];
         let mut left: Vec<TargetId> = Vec::new();
         let mut add = |target: TargetId, left: &mut Vec<TargetId>| {
-            let is_judged = self.targets[target.index()] & T_DONE != 0;
+            let is_judged = self.found.targets[target.index()] & T_DONE != 0;
             if is_judged && !std::mem::replace(&mut affected[target.index()], true) {
                 left.push(target);
             }
@@ -151,8 +118,8 @@ impl Decision<'_> {
 
     /// Lets a target be judged from the beginning. Whether its discovered inputs were believed, as a bit.
     fn forget(&mut self, target: TargetId) -> u8 {
-        let before = self.targets[target.index()];
-        self.targets[target.index()] &= T_RESTAT;
+        let before = self.found.targets[target.index()];
+        self.found.targets[target.index()] &= T_RESTAT;
         self.each_output(target, Self::look_up);
         before & T_DEPS_BELIEVED
     }

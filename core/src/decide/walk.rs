@@ -35,7 +35,7 @@ impl Decision<'_> {
         // What ninja gave up on without a word stays marked there, and whoever comes by later takes it for a cycle.
         let stays_marked = matches!(result, Err(Stop::Silent));
         for frame in self.stack.drain(..).filter(|_| !stays_marked) {
-            self.targets[frame.target.index()] &= !T_IN_STACK;
+            self.found.targets[frame.target.index()] &= !T_IN_STACK;
         }
         result
     }
@@ -61,13 +61,13 @@ impl Decision<'_> {
         let Some(target) = self.producer(file) else {
             return self.settle_source(file);
         };
-        let bits = &mut self.targets[target.index()];
+        let bits = &mut self.found.targets[target.index()];
         if *bits & T_IN_STACK != 0 {
             return Err(Stop::Cycle(self.cycle(target, file)));
         }
         if *bits & T_DONE != 0 {
             // An output that a dyndep file gave to a target which had been judged before.
-            self.files[file.index()] |= F_SETTLED;
+            self.found.files[file.index()] |= F_SETTLED;
             return Ok(());
         }
         *bits = (*bits & !T_NOT_READY) | T_IN_STACK;
@@ -88,11 +88,11 @@ impl Decision<'_> {
     }
 
     fn settle_source(&mut self, file: FileId) -> Result<(), Stop> {
-        if self.files[file.index()] & F_SETTLED != 0 {
+        if self.found.files[file.index()] & F_SETTLED != 0 {
             return Ok(());
         }
         self.look_at(file)?;
-        let bits = &mut self.files[file.index()];
+        let bits = &mut self.found.files[file.index()];
         *bits |= F_SETTLED;
         if *bits & (F_MISSING | F_UNREADABLE) != 0 {
             *bits |= F_DIRTY | F_CERTAIN;
@@ -120,7 +120,7 @@ impl Decision<'_> {
                 if !self.is_settled(dyndep) {
                     return Ok(Some(dyndep));
                 }
-                if self.files[dyndep.index()] & F_NOT_READY == 0 {
+                if self.found.files[dyndep.index()] & F_NOT_READY == 0 {
                     self.load_dyndep(dyndep)?;
                 }
             }
@@ -135,21 +135,21 @@ impl Decision<'_> {
             let extra;
             let inputs = match frame.segment {
                 0 => self.graph.dirtying_inputs(target),
-                1 => match self.extra.get(&target) {
+                1 => match self.found.extra.get(&target) {
                     Some(found) => {
                         extra = found.inputs.clone();
                         &*extra
                     }
                     None => &[],
                 },
-                2 if self.targets[target.index()] & T_DEPS_BELIEVED != 0 => {
+                2 if self.found.targets[target.index()] & T_DEPS_BELIEVED != 0 => {
                     self.history.discovered_inputs(target)
                 }
                 ORDER_ONLY => self.graph.order_only_inputs(target),
                 _ => &[],
             };
             while let Some(&input) = inputs.get(frame.next as usize) {
-                let bits = self.files[input.index()];
+                let bits = self.found.files[input.index()];
                 if bits & F_SETTLED == 0 {
                     return Ok(Some(input));
                 }
@@ -176,10 +176,10 @@ impl Decision<'_> {
     /// Decides whether the discovered inputs of a target are believed. Once per target.
     fn see_deps(&mut self, frame: &mut Frame) -> Result<(), Stop> {
         let target = frame.target;
-        if self.targets[target.index()] & T_DEPS_SEEN != 0 {
+        if self.found.targets[target.index()] & T_DEPS_SEEN != 0 {
             return Ok(());
         }
-        self.targets[target.index()] |= T_DEPS_SEEN;
+        self.found.targets[target.index()] |= T_DEPS_SEEN;
         if let Discovered::Unknown(Unknown::Broken { message }) = self.history.discovered(target)
             && self.mode == Mode::AsNinja
         {
@@ -192,9 +192,9 @@ impl Decision<'_> {
             frame.certain = true;
         } else {
             for &input in self.history.discovered_inputs(target) {
-                self.files[input.index()] |= F_DISCOVERED;
+                self.found.files[input.index()] |= F_DISCOVERED;
             }
-            self.targets[target.index()] |= T_DEPS_BELIEVED;
+            self.found.targets[target.index()] |= T_DEPS_BELIEVED;
         }
         Ok(())
     }
@@ -213,7 +213,7 @@ impl Decision<'_> {
             && !dirty
             && let Some(newest) = frame.newest
         {
-            self.lend_time(target, self.times[newest.index()]);
+            self.lend_time(target, self.found.times[newest.index()]);
         }
         if let Some(reason) = self.dyndep_reason(target) {
             dirty = true;
@@ -239,11 +239,11 @@ impl Decision<'_> {
             bits |= F_NOT_READY;
         }
         self.each_output(target, |decision, output| {
-            let file = &mut decision.files[output.index()];
+            let file = &mut decision.found.files[output.index()];
             // Dirty stays dirty when a target is judged again, as it does in ninja.
             *file = (*file & !F_NOT_READY) | bits;
         });
-        let target_bits = &mut self.targets[target.index()];
+        let target_bits = &mut self.found.targets[target.index()];
         *target_bits = (*target_bits & !T_IN_STACK) | T_DONE;
         if dirty {
             *target_bits |= T_DIRTY;
@@ -254,14 +254,14 @@ impl Decision<'_> {
         if !ready {
             *target_bits |= T_NOT_READY;
         }
-        self.order.push(target);
+        self.found.order.push(target);
     }
 
     /// A phony name without a file counts as being as new as its newest input.
     fn lend_time(&mut self, target: TargetId, time: Mtime) {
         self.each_output(target, |decision, output| {
-            if decision.files[output.index()] & F_MISSING != 0 {
-                let own = &mut decision.times[output.index()];
+            if decision.found.files[output.index()] & F_MISSING != 0 {
+                let own = &mut decision.found.times[output.index()];
                 *own = (*own).max(time);
             }
         });
