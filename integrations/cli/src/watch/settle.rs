@@ -15,6 +15,9 @@ const STEP: usize = 1000;
 /// For so many times as long as it took it is not done again for the same build directory. Two daemons that watch the same files
 /// tell each other of each file that they open, and would never come to an end.
 const PAUSE: u32 = 5;
+/// What was forgotten meanwhile is looked at once more: there was more to tell than can be kept, or at a limit another way to be told
+/// was chosen.
+const MOST_PASSES: usize = 2;
 /// So much work may wait. What is beyond that is left to the next answer.
 const MOST_WAITING: usize = 16;
 
@@ -69,16 +72,23 @@ fn settle(work: &Work) {
 /// Watches what is not watched, and finds out what of it is closed.
 pub(super) fn remember(disk: &dyn Disk, Unsettled { eyes, plans }: &Unsettled) {
     let memory = &eyes.memory;
-    for plan in plans {
-        let _ = collect(&WatchedDisk::new(disk, memory), plan, 1);
-    }
-    // To open a file is told to others who watch it, and they may do the same: so it is not done for ever.
-    let mut left = memory.n_unsettled();
-    while left > 0 {
-        match WatchedDisk::new(disk, memory).settle(STEP) {
-            // Somebody has what is left open.
-            0 => break,
-            n => left = left.saturating_sub(n),
+    for _ in 0..MOST_PASSES {
+        let n_forgotten = memory.asked().forgotten;
+        for plan in plans {
+            let _ = collect(&WatchedDisk::new(disk, memory), plan, 1);
+        }
+        // To open a file is told to others who watch it, and they may do the same: so it is not done for ever.
+        let mut left = memory.n_unsettled();
+        while left > 0 {
+            match WatchedDisk::new(disk, memory).settle(STEP) {
+                // Somebody has what is left open.
+                0 => break,
+                n => left = left.saturating_sub(n),
+            }
+        }
+        memory.refresh();
+        if memory.asked().forgotten == n_forgotten {
+            return;
         }
     }
 }
