@@ -124,7 +124,7 @@ mod tests {
         // What the daemon does after an answer.
         if let Some(unsettled) = room.unsettled() {
             let disk = open(&asked.common).unwrap_or_else(|_| panic!("the directory is there"));
-            remember(&disk, &unsettled);
+            let _ = remember(&disk, &unsettled);
             room.calm_down(&disk);
         }
         exit
