@@ -2,10 +2,8 @@
 
 use crate::place::Place;
 use crate::protocol::{MOST_ANSWER, Message, Reply, Request, WAITING};
-use rustix::net::SendFlags;
+use crate::transport::{Stream, send};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// How long to wait for a sign of life before the daemon counts as hung.
@@ -56,11 +54,11 @@ pub fn ask(place: &Place, request: &Request, patience: Patience) -> Result<Reply
 }
 
 /// A connection whose end is an error and no signal: not every program that asks has said that it wants none.
-struct Unheard<'a>(&'a UnixStream);
+struct Unheard<'a>(&'a Stream);
 
 impl Write for Unheard<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(rustix::net::send(self.0, bytes, SendFlags::NOSIGNAL)?)
+        send(self.0, bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -71,7 +69,7 @@ impl Write for Unheard<'_> {
 /// A question that was asked, for whoever has more to look at than its answer.
 #[derive(Debug)]
 pub struct Asking {
-    stream: UnixStream,
+    stream: Stream,
     patience: Duration,
     is_waiting: bool,
 }
@@ -89,7 +87,7 @@ impl Asking {
         Ok(Self { stream, patience: patience.0, is_waiting: false })
     }
 
-    /// For how long nothing may be heard before the daemon counts as hung. What is heard makes [`Asking::as_fd`] readable.
+    /// For how long nothing may be heard before the daemon counts as hung. On Unix what is heard makes a descriptor readable.
     #[must_use]
     pub fn patience(&self) -> Duration {
         if self.is_waiting { WAITING * 3 } else { self.patience }
@@ -107,7 +105,7 @@ impl Asking {
     /// When it says no, nothing, or what nobody understands.
     pub fn hear(&mut self) -> Result<Option<Reply>, NoAnswer> {
         self.stream.set_read_timeout(Some(self.patience())).map_err(unwell)?;
-        let message = Message::read(&mut self.stream, MOST_ANSWER).map_err(unwell)?;
+        let message = Message::read(&mut &self.stream, MOST_ANSWER).map_err(unwell)?;
         match Reply::from_message(message) {
             Some(Reply::Busy) => Ok(None),
             Some(Reply::Waiting) => {
@@ -118,7 +116,7 @@ impl Asking {
             Some(Reply::Stopping) => {
                 // It is gone when the connection is.
                 let _ = self.stream.set_read_timeout(Some(Duration::from_secs(10)));
-                match self.stream.read(&mut [0]) {
+                match (&self.stream).read(&mut [0]) {
                     Ok(0) => Ok(Some(Reply::Stopping)),
                     Ok(_) => Err(NoAnswer::Unwell("it goes on talking".into())),
                     Err(error) => Err(unwell(error)),
@@ -130,8 +128,9 @@ impl Asking {
     }
 }
 
-impl AsFd for Asking {
-    fn as_fd(&self) -> BorrowedFd<'_> {
+#[cfg(unix)]
+impl std::os::fd::AsFd for Asking {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.stream.as_fd()
     }
 }

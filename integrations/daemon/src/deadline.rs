@@ -1,18 +1,18 @@
 //! A stream that ends at a moment: whoever sends a byte now and then does not hold anybody up.
 
+use crate::transport::Stream;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 /// A connection, until a moment.
 pub(crate) struct Until<'a> {
-    stream: &'a UnixStream,
+    stream: &'a Stream,
     moment: Instant,
 }
 
 impl<'a> Until<'a> {
     /// The connection, for so long from now on.
-    pub(crate) fn after(stream: &'a UnixStream, time: Duration) -> Self {
+    pub(crate) fn after(stream: &'a Stream, time: Duration) -> Self {
         Self { stream, moment: Instant::now() + time }
     }
 

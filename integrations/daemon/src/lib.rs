@@ -12,38 +12,31 @@
 //! is up to an [`Answerer`], and what it may take for unchanged is up to a [`Feed`]; this package brings questions and
 //! answers together, and keeps everybody else away.
 //!
-//! Only Linux has a daemon yet.
-
-#![forbid(unsafe_code)]
+//! They meet at a Unix socket, on Windows at a named pipe: `transport` has what differs, and `place` where that is.
 
 pub mod protocol;
 
-#[cfg(target_os = "linux")]
+#[cfg(windows)]
+mod apart;
 mod client;
-#[cfg(target_os = "linux")]
 mod deadline;
-#[cfg(target_os = "linux")]
+mod memory;
 mod place;
-#[cfg(target_os = "linux")]
 mod program;
-#[cfg(target_os = "linux")]
 mod server;
-#[cfg(target_os = "linux")]
 mod surroundings;
-#[cfg(target_os = "linux")]
+#[cfg(windows)]
+mod token;
+mod transport;
 mod waits;
 
 pub use protocol::{Ask, Reply, Request};
 
-#[cfg(target_os = "linux")]
+#[cfg(windows)]
+pub use apart::keep_own_streams;
 pub use client::{Asking, NoAnswer, Patience, ask};
-#[cfg(target_os = "linux")]
 pub use place::{Lock, Place};
-#[cfg(target_os = "linux")]
 pub use program::Program;
-#[cfg(target_os = "linux")]
 pub use server::{Answerer, Counts, Ended, Server, Settings};
-#[cfg(target_os = "linux")]
 pub use surroundings::Surroundings;
-#[cfg(target_os = "linux")]
 pub use waits::Waits;

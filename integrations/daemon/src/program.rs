@@ -1,15 +1,14 @@
 //! Which program a process runs, so that an answer always comes from the program that was asked.
 
-use std::ffi::OsString;
 use std::io;
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The program of this process, as it was on the disk when it began.
 #[derive(Clone, Debug)]
 pub struct Program {
     id: String,
+    /// Which file it was.
+    stamp: String,
     path: PathBuf,
 }
 
@@ -17,12 +16,27 @@ impl Program {
     /// The one of this process, of that version.
     ///
     /// # Errors
-    /// Where `/proc` does not say.
+    /// Where the system does not say.
+    #[cfg(target_os = "linux")]
     pub fn of_this_process(version: &str) -> io::Result<Self> {
         // By this name the file is reached even if another one has taken its place.
         let file = Path::new("/proc/self/exe");
-        let id = stamp(file, version)?;
-        Ok(Self { id, path: std::fs::read_link(file)? })
+        let stamp = stamp(file, version)?;
+        Ok(Self { id: stamp.clone(), stamp, path: std::fs::read_link(file)? })
+    }
+
+    /// The one of this process, of that version. If another file has taken its place by now, it is taken for that one.
+    ///
+    /// # Errors
+    /// Where the system does not say.
+    #[cfg(not(target_os = "linux"))]
+    pub fn of_this_process(version: &str) -> io::Result<Self> {
+        let path = std::env::current_exe()?;
+        let stamp = stamp(&path, version)?;
+        // Where files have no numbers, one that was copied could look the same.
+        let place = std::fs::canonicalize(&path)?;
+        let place = place.as_os_str().as_encoded_bytes().escape_ascii().to_string();
+        Ok(Self { id: format!("{stamp} {place}"), stamp, path })
     }
 
     /// What a driver says that uses the library of that version, and is no command.
@@ -38,8 +52,11 @@ impl Program {
     }
 
     /// Where it lies; where it lay, if another one has taken its place.
+    #[cfg(target_os = "linux")]
     #[must_use]
     pub fn path(&self) -> PathBuf {
+        use std::ffi::OsString;
+        use std::os::unix::ffi::OsStringExt;
         /// What the kernel says of a file whose name is gone.
         const GONE: &[u8] = b" (deleted)";
         let path = self.path.clone().into_os_string().into_vec();
@@ -49,15 +66,46 @@ impl Program {
         }
     }
 
+    /// Where it lies; where it lay, if another one has taken its place.
+    #[cfg(not(target_os = "linux"))]
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.path.clone()
+    }
+
     /// Whether there is another file at its path now. One that is gone may come back.
     #[must_use]
     pub fn is_replaced(&self, version: &str) -> bool {
-        stamp(&self.path(), version).is_ok_and(|now| now != self.id)
+        stamp(&self.path(), version).is_ok_and(|now| now != self.stamp)
     }
 }
 
+#[cfg(unix)]
 fn stamp(file: &Path, version: &str) -> io::Result<String> {
+    use std::os::unix::fs::MetadataExt;
     let meta = std::fs::metadata(file)?;
     let (dev, ino, size) = (meta.dev(), meta.ino(), meta.size());
     Ok(format!("{version} {dev:x}:{ino:x}:{size:x}:{:x}.{:x}", meta.mtime(), meta.mtime_nsec()))
+}
+
+/// Times in units of 100 nanoseconds since 1601.
+#[cfg(windows)]
+fn stamp(file: &Path, version: &str) -> io::Result<String> {
+    use std::os::windows::fs::MetadataExt;
+    let meta = std::fs::metadata(file)?;
+    let (size, created, written) = (meta.file_size(), meta.creation_time(), meta.last_write_time());
+    Ok(format!("{version} {size:x}:{created:x}:{written:x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_of_this_process_is_the_same_each_time_and_not_replaced() {
+        let program = || Program::of_this_process("1").expect("a program");
+        assert_eq!(program().id(), program().id());
+        assert!(!program().is_replaced("1"));
+        assert!(program().path().exists());
+    }
 }

@@ -4,17 +4,16 @@
 //! first says that it is busy, so that a client can tell work from a process that does not move: see `waits.rs`.
 
 use crate::deadline::Until;
-use crate::place::{Lock, Place, peer};
+use crate::memory::memory;
+use crate::place::{Lock, Place};
 use crate::program::Program;
 use crate::protocol::{Ask, MOST_ANSWER, MOST_REQUEST, Message, Reply, Request};
 use crate::surroundings::Surroundings;
+use crate::transport::{Listener, Stream, Waker, is_users};
 use crate::waits::{Said, Waits};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::io;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -75,10 +74,9 @@ pub struct Counts {
 /// A daemon that listens.
 pub struct Server {
     place: Place,
+    /// Woken when there is a reason to end. Gone before the lock is.
+    listener: Listener,
     _lock: Lock,
-    listener: UnixListener,
-    /// A byte comes out here when there is a reason to end.
-    woken: UnixStream,
     shared: Arc<Shared>,
 }
 
@@ -88,7 +86,7 @@ pub(crate) struct Shared {
     surroundings: Surroundings,
     pub(crate) answerer: Box<dyn Answerer>,
     began: Instant,
-    wake: UnixStream,
+    waker: Waker,
     state: Mutex<State>,
 }
 
@@ -129,11 +127,9 @@ impl Server {
         answerer: Box<dyn Answerer>,
     ) -> io::Result<Option<Self>> {
         let surroundings = Surroundings::of_this_process()
-            .ok_or_else(|| io::Error::other("/proc does not say where this is"))?;
+            .ok_or_else(|| io::Error::other("the system does not say where this is"))?;
         let Some(lock) = place.lock_soon()? else { return Ok(None) };
-        let listener = place.listen(&lock)?;
-        let (wake, woken) = UnixStream::pair()?;
-        wake.set_nonblocking(true)?;
+        let (listener, waker) = place.listen(&lock)?;
         let now = Instant::now();
         let state = State {
             n_active: 0,
@@ -143,32 +139,32 @@ impl Server {
             counts: Counts::default(),
         };
         let state = Mutex::new(state);
-        let shared = Shared { settings, program, surroundings, answerer, began: now, wake, state };
-        Ok(Some(Self { place, _lock: lock, listener, woken, shared: Arc::new(shared) }))
+        let shared = Shared { settings, program, surroundings, answerer, began: now, waker, state };
+        Ok(Some(Self { place, listener, _lock: lock, shared: Arc::new(shared) }))
     }
 
     /// Answers until there is a reason to end. The lock is free, and the socket gone, when it returns. What is under way is
     /// waited for, but not for long.
     #[must_use]
-    pub fn run(self) -> Ended {
-        let socket = self.place.socket_id();
+    pub fn run(mut self) -> Ended {
         let ended = loop {
             self.wait();
-            while let Ok((stream, _)) = self.listener.accept() {
+            while let Some(stream) = self.listener.accept() {
                 self.let_in(stream);
             }
             if let Some(ended) = self.reason_to_end() {
                 break ended;
             }
-            if socket.is_none() || self.place.socket_id() != socket {
+            if !self.listener.is_found() {
                 break Ended::Lost;
             }
-            self.keep_log_short();
+            self.place.shorten_log(MOST_LOG);
         };
         // The socket of another daemon stays.
         if ended != Ended::Lost {
-            self.place.remove_socket();
+            self.place.stop_listening();
         }
+        self.listener.close();
         self.shared.tell_waiters(ended);
         self.let_out();
         ended
@@ -185,15 +181,11 @@ impl Server {
     fn wait(&self) {
         let idle_for = self.shared.state().last_question.elapsed();
         let time = self.shared.settings.idle.saturating_sub(idle_for).clamp(Duration::from_millis(10), LOOK);
-        let time = Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: time.subsec_nanos().into() };
-        let events = PollFlags::IN;
-        let mut watched = [PollFd::new(&self.listener, events), PollFd::new(&self.woken, events)];
-        // An interrupted wait is a short one.
-        let _ = poll(&mut watched, Some(&time));
+        self.listener.wait(time);
     }
 
-    fn let_in(&self, stream: UnixStream) {
-        let is_known = peer(&stream).is_ok_and(|user| user == rustix::process::geteuid().as_raw());
+    fn let_in(&self, stream: Stream) {
+        let is_known = is_users(&stream).is_ok_and(|is| is);
         let mut state = self.shared.state();
         if !is_known {
             state.counts.strangers += 1;
@@ -227,13 +219,6 @@ impl Server {
         }
         state.ended
     }
-
-    fn keep_log_short(&self) {
-        let is_long = |log: &File| log.metadata().is_ok_and(|meta| meta.len() > MOST_LOG);
-        if let Some(log) = self.place.log().ok().filter(is_long) {
-            let _ = log.set_len(0);
-        }
-    }
 }
 
 /// A connection that counts, until it is over, however that comes about.
@@ -251,7 +236,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn serve(self: &Arc<Self>, stream: &UnixStream) {
+    fn serve(self: &Arc<Self>, stream: &Stream) {
         let message = Message::read(&mut Until::after(stream, QUESTION_TIME), MOST_REQUEST);
         let request = message.ok().and_then(|message| Request::from_message(&message));
         let Some(request) = request else {
@@ -274,7 +259,7 @@ impl Shared {
         }
     }
 
-    fn serve_check(self: &Arc<Self>, stream: &UnixStream, request: Request) {
+    fn serve_check(self: &Arc<Self>, stream: &Stream, request: Request) {
         {
             let mut state = self.state();
             state.counts.questions += 1;
@@ -328,8 +313,7 @@ impl Shared {
 
     fn end(&self, why: Ended) {
         self.state().ended.get_or_insert(why);
-        // Where it is full, there is something in it already.
-        let _ = (&self.wake).write(&[0]);
+        self.waker.wake();
     }
 
     fn status(&self) -> Map<String, Value> {
@@ -358,14 +342,6 @@ impl Shared {
     }
 }
 
-pub(crate) fn send(stream: &UnixStream, reply: &Reply) -> io::Result<()> {
+pub(crate) fn send(stream: &Stream, reply: &Reply) -> io::Result<()> {
     reply.to_message().write(&mut Until::after(stream, ANSWER_TIME))
-}
-
-/// The memory that the process has, in bytes; 0 where nobody knows.
-fn memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kibibytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-    kibibytes.unwrap_or(0) * 1024
 }

@@ -9,7 +9,7 @@
 
 use crate::protocol::{Ask, Reply, Request, WAITING};
 use crate::server::{Ended, Shared, send};
-use std::os::unix::net::UnixStream;
+use crate::transport::Stream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -49,7 +49,7 @@ impl Waits {
 
 impl Shared {
     /// Finds an answer; `None` where the client is gone.
-    pub(crate) fn find(self: &Arc<Self>, stream: &UnixStream, request: Request) -> Option<Reply> {
+    pub(crate) fn find(self: &Arc<Self>, stream: &Stream, request: Request) -> Option<Reply> {
         let (sender, receiver) = channel();
         let waits = Waits { sender, is_over: Arc::default() };
         let waiter = match request.ask {

@@ -1,13 +1,10 @@
 //! A server is sent requests of which anything may be wrong. What is no request is not answered, what is one gets its own answer,
-//! and nobody else is disturbed. `UPCHECK_CASES` says how many requests (1,000).
-#![cfg(target_os = "linux")]
+//! and nobody else is disturbed. `UPCHECK_CASES` says how many requests (1,000; 200 on Windows).
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestError, TestRunner};
 use serde_json::{Map, Value, json};
 use std::io::{Read, Write};
-use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -17,6 +14,7 @@ use upcheck_daemon::{
 };
 
 const VERSION: &str = "1";
+const ROOT: &[u8] = if cfg!(windows) { b"C:/" } else { b"/" };
 
 /// Says what it was asked.
 struct Echo;
@@ -54,16 +52,16 @@ fn served() -> TempDir {
 }
 
 fn program() -> Program {
-    Program::of_this_process(VERSION).expect("/proc")
+    Program::of_this_process(VERSION).expect("a process that knows itself")
 }
 
 fn request(ask: Ask) -> Request {
     Request {
         ask,
         program: program().id().to_owned(),
-        surroundings: Surroundings::of_this_process().expect("/proc").as_map().clone(),
+        surroundings: Surroundings::of_this_process().expect("a process that knows itself").as_map().clone(),
         colors: [true, false],
-        directory: b"/a b/\xff".to_vec(),
+        directory: [ROOT, b"a b/\xff"].concat(),
         arguments: vec![b"check".to_vec(), Vec::new(), b"\xfe\n".to_vec()],
         mark: None,
     }
@@ -121,7 +119,7 @@ fn damage() -> impl Strategy<Value = Damage> {
         1 => (at(), 1..200_usize, at()).prop_map(|(at, n, to)| Damage::Repeat(at, n, to)),
         1 => (any::<bool>(), length).prop_map(|(bodies, length)| Damage::Length(bodies, length)),
         3 => (0..KEYS.len(), prop::option::weighted(0.9, value())).prop_map(|(key, value)| Damage::Key(key, value)),
-        2 => (0..3_usize, prop_oneof![bytes(), bytes().prop_map(|path| [b"/", &path[..]].concat())])
+        2 => (0..3_usize, prop_oneof![bytes(), bytes().prop_map(|path| [ROOT, &path[..]].concat())])
             .prop_map(|(body, bytes)| Damage::Body(body, bytes)),
         1 => bytes().prop_map(Damage::More),
     ]
@@ -179,15 +177,47 @@ fn damaged(asks: Ask, damages: &[Damage]) -> Vec<u8> {
     bytes
 }
 
+#[cfg(unix)]
+fn connect(place: &Place) -> std::os::unix::net::UnixStream {
+    std::os::unix::net::UnixStream::connect(place.address()).expect("it listens")
+}
+
+#[cfg(windows)]
+fn connect(place: &Place) -> std::fs::File {
+    loop {
+        match std::fs::File::options().read(true).write(true).open(place.address()) {
+            // All its ends are taken, for a moment.
+            Err(error) if error.raw_os_error() == Some(231) => std::thread::yield_now(),
+            opened => return opened.expect("it listens"),
+        }
+    }
+}
+
+/// Tells the server that nothing more is said. Whether an answer can be waited for.
+#[cfg(unix)]
+fn say_no_more(stream: &std::os::unix::net::UnixStream, _: &[u8]) -> bool {
+    let _ = stream.shutdown(std::net::Shutdown::Write);
+    true
+}
+
+/// A pipe has no end in one direction: where not all is said that was begun, the server would wait for the rest.
+#[cfg(windows)]
+fn say_no_more(_: &std::fs::File, mut bytes: &[u8]) -> bool {
+    let read = Message::read(&mut bytes, MOST_REQUEST);
+    read.is_ok_and(|message| Request::from_message(&message).is_some())
+}
+
 /// What comes back for these bytes, which are said in two pieces.
 fn say(home: &Path, bytes: &[u8], first: usize) -> Vec<u8> {
-    let mut stream = UnixStream::connect(home.join("place/socket")).expect("it listens");
+    let place = Place::open(home.join("place")).expect("a place").expect("it is there");
+    let mut stream = connect(&place);
     let (first, second) = bytes.split_at(first % (bytes.len() + 1));
     // It may have had enough before all is said.
     let _ = stream.write_all(first).and_then(|()| stream.write_all(second));
-    let _ = stream.shutdown(Shutdown::Write);
     let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
+    if say_no_more(&stream, bytes) {
+        let _ = stream.read_to_end(&mut answer);
+    }
     answer
 }
 
@@ -239,7 +269,8 @@ fn is_answered_as_it_should_be(home: &Path, bytes: &[u8], first: usize) -> Resul
 #[test]
 fn whatever_is_sent_only_what_is_a_request_is_answered_and_rightly() {
     let home = served();
-    let cases = std::env::var("UPCHECK_CASES").map_or(1_000, |cases| cases.parse().expect("a number"));
+    let usual = if cfg!(windows) { 200 } else { 1_000 };
+    let cases = std::env::var("UPCHECK_CASES").map_or(usual, |cases| cases.parse().expect("a number"));
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 2_000, ..Config::default() };
     let asks = prop_oneof![4 => Just(Ask::Check), 1 => Just(Ask::Status), 1 => Just(Ask::Forget)];
     let all = (asks, prop::collection::vec(damage(), 0..4), any::<usize>());

@@ -129,7 +129,7 @@ impl Request {
         let name = message.text("ask").filter(|_| message.is_known())?;
         let (ask, _) = *Ask::ALL.iter().find(|(_, known)| *known == name)?;
         let [directory, arguments] = message.bodies.as_slice() else { return None };
-        if directory.first() != Some(&b'/') || directory.contains(&0) {
+        if !is_absolute(directory) || directory.contains(&0) {
             return None;
         }
         let colors = message.header.get("colors")?.as_array()?;
@@ -196,6 +196,18 @@ impl Reply {
     }
 }
 
+/// Whether a path is the same wherever a process is, and, on Windows, whatever drive it is on.
+fn is_absolute(path: &[u8]) -> bool {
+    let is_separator = |byte: &u8| *byte == b'/' || *byte == b'\\';
+    match path {
+        [letter, b':', separator, ..] if cfg!(windows) => {
+            letter.is_ascii_alphabetic() && is_separator(separator)
+        }
+        [first, second, ..] if cfg!(windows) => is_separator(first) && is_separator(second),
+        _ => !cfg!(windows) && path.first() == Some(&b'/'),
+    }
+}
+
 /// The mark in a message, if there is one; `None` where it is none.
 fn mark_of(message: &Message) -> Option<Option<String>> {
     match message.header.get("mark") {
@@ -211,6 +223,8 @@ mod tests {
     use proptest::prelude::*;
     use std::io::{self, ErrorKind};
 
+    const ROOT: &[u8] = if cfg!(windows) { b"C:/" } else { b"/" };
+
     fn request() -> Request {
         let Value::Object(surroundings) = json!({ "TZ": "UTC" }) else { panic!("an object") };
         Request {
@@ -218,7 +232,7 @@ mod tests {
             program: "0.1.0 1:2:3".into(),
             surroundings,
             colors: [true, false],
-            directory: b"/a b/\xff".to_vec(),
+            directory: [ROOT, b"a b/\xff"].concat(),
             arguments: vec![b"check".to_vec(), Vec::new(), b"\xfe\n".to_vec()],
             mark: None,
         }
@@ -316,9 +330,32 @@ mod tests {
         assert_eq!(other(&|message| drop(message.header.insert("mark".into(), 7.into()))), None);
         assert_eq!(other(&|message| message.header["colors"] = json!([true])), None);
         assert_eq!(other(&|message| message.bodies[0] = b"relative".to_vec()), None);
-        assert_eq!(other(&|message| message.bodies[0] = b"/a\0b".to_vec()), None);
+        assert_eq!(other(&|message| message.bodies[0] = [ROOT, b"a\0b"].concat()), None);
         assert_eq!(other(&|message| message.bodies[1] = b"no end".to_vec()), None);
         assert_eq!(other(&|message| drop(message.bodies.pop())), None);
+    }
+
+    #[test]
+    fn a_place_is_absolute_as_the_platform_has_it() {
+        for (path, on_unix, on_windows) in [
+            ("/", true, false),
+            ("/a", true, false),
+            ("//server/share", true, true),
+            ("\\\\server\\share", false, true),
+            ("C:/", false, true),
+            ("c:\\a", false, true),
+            ("C:a", false, false),
+            ("C:", false, false),
+            ("1:/a", false, false),
+            ("", false, false),
+            ("a/b", false, false),
+        ] {
+            assert_eq!(
+                is_absolute(path.as_bytes()),
+                if cfg!(windows) { on_windows } else { on_unix },
+                "{path}"
+            );
+        }
     }
 
     proptest! {

@@ -1,18 +1,19 @@
-//! Where the daemon of a user is found: a folder that is his alone, with a socket and a lock in it.
+//! A folder that is the user's alone, with a socket and a lock in it.
 //!
-//! The folder is opened once and reached by its descriptor from then on: what was found to be private is what is used, and
-//! no path is too long for the name of a socket.
+//! The folder is opened once. On Linux it is reached by its descriptor from then on: what was found to be private is what is
+//! used, and no path is too long for the name of a socket. Elsewhere it is reached by its path, which nobody but the user can turn
+//! elsewhere as long as the folders above it are his or the system's.
 
+use super::LOG;
+use crate::transport::{Listener, Stream, Waker, is_users};
 use rustix::fs::{AtFlags, Mode, OFlags};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// The folder's name below the user's runtime folder.
 const FOLDER: &str = "upcheck";
@@ -20,9 +21,11 @@ const FOLDER: &str = "upcheck";
 const FOLDER_IN_CACHE: &str = "upcheck/watch";
 const SOCKET: &str = "socket";
 const LOCK: &str = "lock";
-const LOG: &str = "log";
-/// How long a process that was killed is waited for.
-const LAST_BREATH: Duration = Duration::from_millis(500);
+/// Opens a folder for what is in it.
+#[cfg(target_os = "linux")]
+const FOLDER_ONLY: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const FOLDER_ONLY: OFlags = OFlags::RDONLY;
 
 /// A folder that nobody but the user can look into.
 #[derive(Debug)]
@@ -52,7 +55,7 @@ impl Place {
     /// # Errors
     /// When it is not the user's alone, or cannot be opened.
     pub fn open(path: PathBuf) -> io::Result<Option<Self>> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = FOLDER_ONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = match rustix::fs::open(&path, flags, Mode::empty()) {
             Err(rustix::io::Errno::NOENT) => return Ok(None),
             opened => opened?,
@@ -87,16 +90,40 @@ impl Place {
         &self.path
     }
 
+    /// Where it is listened, for people.
+    #[must_use]
+    pub fn address(&self) -> PathBuf {
+        self.path.join(SOCKET)
+    }
+
     /// The path of a name in it, by the descriptor.
+    #[cfg(target_os = "linux")]
     fn at(&self, name: &str) -> PathBuf {
+        use std::os::fd::AsRawFd;
         format!("/proc/self/fd/{}/{name}", self.folder.as_raw_fd()).into()
+    }
+
+    /// The path of a name in it.
+    #[cfg(not(target_os = "linux"))]
+    fn at(&self, name: &str) -> PathBuf {
+        self.path.join(name)
     }
 
     /// Connects to whoever listens there. `None` where nobody does.
     ///
     /// # Errors
     /// When somebody does, and has no room for one more, or is another user.
-    pub fn connect(&self) -> io::Result<Option<UnixStream>> {
+    pub(crate) fn connect(&self) -> io::Result<Option<Stream>> {
+        let Some(stream) = self.connect_to_any()? else { return Ok(None) };
+        if !is_users(&stream)? {
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "another user listens there"));
+        }
+        Ok(Some(stream))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn connect_to_any(&self) -> io::Result<Option<Stream>> {
+        use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
         // A process that is stopped would keep one waiting as soon as many wait.
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -105,12 +132,20 @@ impl Place {
             Err(rustix::io::Errno::NOENT | rustix::io::Errno::CONNREFUSED) => return Ok(None),
             connected => connected?,
         }
-        let stream = UnixStream::from(socket);
+        let stream = Stream::from(socket);
         stream.set_nonblocking(false)?;
-        if peer(&stream)? != rustix::process::geteuid().as_raw() {
-            return Err(io::Error::new(ErrorKind::PermissionDenied, "another user listens there"));
-        }
         Ok(Some(stream))
+    }
+
+    /// Where many wait already, it is refused at once, as if nobody listened.
+    #[cfg(not(target_os = "linux"))]
+    fn connect_to_any(&self) -> io::Result<Option<Stream>> {
+        match Stream::connect(self.at(SOCKET)) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+                Ok(None)
+            }
+            connected => connected.map(Some),
+        }
     }
 
     /// Becomes the one who may listen; `None` where there is one already.
@@ -126,40 +161,20 @@ impl Place {
         }
     }
 
-    /// The same, and waits a moment for a process that ends: killed, its connections may be gone before its lock is.
-    ///
-    /// # Errors
-    /// Whatever the operating system says.
-    pub(crate) fn lock_soon(&self) -> io::Result<Option<Lock>> {
-        let until = Instant::now() + LAST_BREATH;
-        loop {
-            match self.lock()? {
-                None if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
-                lock => return Ok(lock),
-            }
-        }
-    }
-
     /// Listens, in the place of a daemon that is gone.
     ///
     /// # Errors
     /// Whatever the operating system says.
-    pub(crate) fn listen(&self, _: &Lock) -> io::Result<UnixListener> {
-        self.remove_socket();
+    pub(crate) fn listen(&self, _: &Lock) -> io::Result<(Listener, Waker)> {
+        self.stop_listening();
         let listener = UnixListener::bind(self.at(SOCKET))?;
         rustix::fs::chmodat(&self.folder, SOCKET, Mode::RUSR | Mode::WUSR, AtFlags::empty())?;
         listener.set_nonblocking(true)?;
-        Ok(listener)
-    }
-
-    /// Which file the socket is; `None` where it is gone, or the folder is no longer at its path.
-    pub(crate) fn socket_id(&self) -> Option<(u64, u64)> {
-        let socket = std::fs::symlink_metadata(self.path.join(SOCKET)).ok()?;
-        Some((socket.dev(), socket.ino()))
+        Listener::new(listener, self.address())
     }
 
     /// Removes the socket.
-    pub(crate) fn remove_socket(&self) {
+    pub(crate) fn stop_listening(&self) {
         let _ = rustix::fs::unlinkat(&self.folder, SOCKET, AtFlags::empty());
     }
 
@@ -171,17 +186,20 @@ impl Place {
         self.options().append(true).create(true).open(self.at(LOG))
     }
 
+    /// Empties it if it has more bytes.
+    pub(crate) fn shorten_log(&self, most: u64) {
+        let is_long = |log: &File| log.metadata().is_ok_and(|meta| meta.len() > most);
+        if let Some(log) = self.log().ok().filter(is_long) {
+            let _ = log.set_len(0);
+        }
+    }
+
     fn options(&self) -> OpenOptions {
         let mut options = File::options();
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits();
         options.read(true).write(true).mode(0o600).custom_flags(i32::try_from(flags).unwrap_or(0));
         options
     }
-}
-
-/// The user at the other end of a connection.
-pub(crate) fn peer(stream: &UnixStream) -> io::Result<u32> {
-    Ok(rustix::net::sockopt::socket_peercred(stream)?.uid.as_raw())
 }
 
 fn usual(
@@ -222,35 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_goes_away_in_a_moment_is_waited_for_and_another_one_is_not() {
-        let (_home, place) = made();
-        let held = place.lock().expect("a place").expect("a lock");
-        std::thread::scope(|scope| {
-            let waits = scope.spawn(|| place.lock_soon().expect("a place").is_some());
-            std::thread::sleep(Duration::from_millis(20));
-            drop(held);
-            assert!(waits.join().expect("no panic"));
-        });
-        let _held = place.lock().expect("a place").expect("a lock");
-        assert!(place.lock_soon().expect("a place").is_none());
-    }
-
-    #[test]
-    fn a_link_to_a_folder_is_refused_and_no_folder_is_no_error() {
+    fn a_link_to_a_folder_is_refused() {
         let (home, place) = made();
         let link = home.path().join("link");
         std::os::unix::fs::symlink(place.path(), &link).expect("a link");
         assert!(Place::open(link).is_err());
-        assert!(Place::open(home.path().join("else")).expect("nothing is there").is_none());
-    }
-
-    #[test]
-    fn there_is_one_lock_and_it_is_free_again_when_its_holder_is_gone() {
-        let (_home, place) = made();
-        let lock = place.lock().expect("a lock").expect("it is free");
-        assert!(place.lock().expect("a lock").is_none());
-        drop(lock);
-        assert!(place.lock().expect("a lock").is_some());
     }
 
     #[test]
@@ -259,13 +253,14 @@ mod tests {
         assert!(place.connect().expect("no socket").is_none());
         let lock = place.lock().expect("a lock").expect("it is free");
         drop(place.listen(&lock).expect("a socket"));
-        assert!(place.socket_id().is_some());
+        assert!(place.address().exists());
         assert!(place.connect().expect("nobody listens").is_none());
         let listener = place.listen(&lock).expect("a socket");
         assert!(place.connect().expect("somebody listens").is_some());
         drop(listener);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_path_may_be_longer_than_the_name_of_a_socket() {
         let home = tempfile::tempdir().expect("a directory");
@@ -275,6 +270,7 @@ mod tests {
         assert!(place.connect().expect("somebody listens").is_some());
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn whoever_has_no_room_for_one_more_keeps_nobody_waiting() {
         let (_home, place) = made();
