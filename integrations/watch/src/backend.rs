@@ -32,6 +32,10 @@ pub enum Doubt {
     Links,
     /// It changed while it was about to be watched.
     Changing,
+    /// What is told of it is told, but nobody has proved that this is all, or in time.
+    Unproven,
+    /// To watch it would be to watch everything there is.
+    TooWide,
 }
 
 /// Whether a feed can say of one file that nothing changed.
@@ -78,8 +82,8 @@ pub struct Counters {
     pub bytes: usize,
 }
 
-/// What is told of changes by the system. It has to be right about these: a change that was made, by a call that has returned,
-/// before [`Backend::sync`] was called, is in the journal when that returns.
+/// What is told of changes by the system. If it vouches for anything, it has to be right about this: a change that was made, by a
+/// call that has returned, before [`Backend::sync`] was called, is in the journal when that returns.
 pub trait Backend: Send {
     /// Watches the directory that an absolute path leads to, and whatever could make the path lead elsewhere. Where it is
     /// missing, it is watched for to appear. A place that is watched already stays as it is.
@@ -98,6 +102,17 @@ pub trait Backend: Send {
     #[cfg(unix)]
     fn descriptor(&self) -> Option<std::sync::Arc<std::os::fd::OwnedFd>> {
         None
+    }
+
+    /// What somebody waits for who calls [`Backend::sync`] when there is something to tell, where that is no descriptor.
+    #[cfg(not(target_os = "linux"))]
+    fn heard(&self) -> Option<std::sync::Arc<crate::Heard>> {
+        None
+    }
+
+    /// Whether it ever vouches for anything. Otherwise it can only tell when it is time to look.
+    fn vouches(&self) -> bool {
+        true
     }
 
     /// The barrier: notes all that happened until now. It changes nothing on the disk.
@@ -122,6 +137,10 @@ impl Backend for Null {
 
     fn prove_closed(&mut self, _: Place, _: NameHash, _: &[u8], _: &mut Journal) -> Closed {
         Closed::Unknowable
+    }
+
+    fn vouches(&self) -> bool {
+        false
     }
 
     fn sync(&mut self, journal: &mut Journal) {

@@ -12,6 +12,8 @@
 
 mod backend;
 mod disk;
+#[cfg(any(not(target_os = "linux"), test))]
+mod hints;
 mod journal;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -22,6 +24,10 @@ mod view;
 
 pub use backend::{Backend, Closed, Counters, Doubt, NameTrust, Null, Trust};
 pub use disk::{Asked, Memory, Options, WatchedDisk};
+#[cfg(any(not(target_os = "linux"), test))]
+pub use hints::Heard;
+#[cfg(any(windows, target_os = "macos"))]
+pub use hints::Hints;
 pub use journal::{Changed, Journal, NameHash, Names, Place};
 #[cfg(target_os = "linux")]
 pub use linux::Linux;
@@ -71,6 +77,7 @@ pub enum Changes {
 /// A feed. It can be shared by threads.
 pub struct Feed {
     instance: Instance,
+    vouches: bool,
     inner: Mutex<Inner>,
     /// Those who wait are woken when something was taken in.
     told: Condvar,
@@ -87,9 +94,10 @@ impl Feed {
     /// A feed of what a backend is told.
     #[must_use]
     pub fn new(backend: impl Backend + 'static) -> Self {
+        let vouches = backend.vouches();
         let inner =
             Inner { backend: Box::new(backend), journal: Journal::new(), places: RapidHashMap::default() };
-        Self { instance: Instance::random(), inner: Mutex::new(inner), told: Condvar::new() }
+        Self { instance: Instance::random(), vouches, inner: Mutex::new(inner), told: Condvar::new() }
     }
 
     /// A feed by the best means that the platform has.
@@ -101,13 +109,28 @@ impl Feed {
         Ok(Self::new(Linux::new()?))
     }
 
+    /// A feed by the best means that the platform has. It vouches for nothing: see [`Feed::vouches`].
+    ///
+    /// # Errors
+    /// None, here.
+    #[cfg(any(windows, target_os = "macos"))]
+    pub fn here() -> std::io::Result<Self> {
+        Ok(Self::new(Hints::new()))
+    }
+
     /// A feed by the best means that the platform has: none.
     ///
     /// # Errors
     /// None, here.
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
     pub fn here() -> std::io::Result<Self> {
         Ok(Self::new(Null))
+    }
+
+    /// Whether it ever vouches for anything. Where it does not, all it can say is when it is time to look.
+    #[must_use]
+    pub fn vouches(&self) -> bool {
+        self.vouches
     }
 
     /// Watches a directory by its absolute path, whether it is there or not. To do so again costs little, and is needed after
@@ -162,6 +185,13 @@ impl Feed {
     #[must_use]
     pub fn descriptor(&self) -> Option<std::sync::Arc<std::os::fd::OwnedFd>> {
         self.lock().backend.descriptor()
+    }
+
+    /// What there is to wait for, where that is no descriptor: whoever has waited for it calls [`Feed::drain`].
+    #[cfg(not(target_os = "linux"))]
+    #[must_use]
+    pub fn heard(&self) -> Option<std::sync::Arc<Heard>> {
+        self.lock().backend.heard()
     }
 
     /// What changed since a token, and the token for the next question. What was changed by calls that returned before this

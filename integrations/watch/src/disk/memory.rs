@@ -289,11 +289,7 @@ impl Memory {
 
     /// The absolute path of a directory that is named as a visit does.
     pub(super) fn absolute(&self, directory: &[u8]) -> Vec<u8> {
-        match directory {
-            b"" => self.base.clone(),
-            [b'/', ..] => directory.to_vec(),
-            _ => join(&self.base, directory),
-        }
+        if directory.is_empty() { self.base.clone() } else { upcheck::path::join(&self.base, directory) }
     }
 
     /// Whether this, which a disk says of its base, is true of the memory's as well.
