@@ -27,7 +27,6 @@ pub(crate) struct Answer<'a> {
 
 /// From what an answer was made by a process that watches files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
 pub(crate) enum Watched {
     /// Nothing had changed: it is remembered.
     Memory,
@@ -39,7 +38,6 @@ pub(crate) enum Watched {
 
 impl Watched {
     /// All of them.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
     pub(crate) const ALL: [Self; 3] = [Self::Memory, Self::Changes, Self::Everything];
 
     /// As JSON has it.
@@ -54,7 +52,6 @@ impl Watched {
 
 /// What came of comparing an answer that was found by looking at everything with that of the process that watches files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
 pub(crate) enum Verified {
     /// They are the same.
     Same,

@@ -7,7 +7,6 @@ mod answer;
 mod args;
 mod bench_fs;
 mod build_tool;
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
 mod captured;
 mod cmake;
 mod contents;

@@ -1,5 +1,9 @@
-//! The `upcheck` command on Windows: paths in both spellings, exit codes, records, and where it keeps what it keeps.
+//! The `upcheck` command on Windows: paths in both spellings, exit codes, records, where it keeps what it keeps, and its daemon.
 #![cfg(windows)]
+
+#[path = "../command/mod.rs"]
+mod command;
+mod daemon;
 
 use std::path::Path;
 use std::process::Command;

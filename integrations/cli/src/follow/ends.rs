@@ -12,6 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
+use upcheck_daemon::Asking;
 
 /// Why waiting ended for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +94,11 @@ impl Ends {
                 return Ok(is_child);
             }
         }
+    }
+
+    /// Waits until the daemon says something; `false` when it has said nothing for too long.
+    pub(crate) fn hear(&self, asking: &Asking) -> Result<bool, Ended> {
+        self.wait(Some(asking.as_fd()), Some(asking.patience()))
     }
 
     /// Waits until a process has ended, and hands signals on to it. What signal there was.

@@ -1,9 +1,11 @@
-//! Platforms where nothing but time is waited for: whatever interrupts a program ends it.
+//! Platforms where nothing but time is waited for: whatever interrupts a program ends it, and that nobody reads any more is found
+//! when something is written.
 
 use crate::exit::{Exit, Status};
 use std::io;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
+use upcheck_daemon::Asking;
 
 /// Why waiting ended for good. Nobody makes one.
 #[allow(dead_code, reason = "elsewhere there are some")]
@@ -39,6 +41,11 @@ impl Ends {
     pub(crate) fn wait(&self, _: Option<Nothing>, time: Option<Duration>) -> Result<bool, Ended> {
         std::thread::sleep(time.unwrap_or_default());
         Ok(false)
+    }
+
+    /// Whoever hears the daemon waits for it himself, and no longer than that.
+    pub(crate) fn hear(&self, _: &Asking) -> Result<bool, Ended> {
+        Ok(true)
     }
 
     pub(crate) fn wait_for(&self, child: &mut Child) -> io::Result<(ExitStatus, Option<Ended>)> {

@@ -5,7 +5,6 @@ use super::{life, question, quick};
 use crate::args::{CheckArgs, Common};
 use crate::follow::{Ended, Ends, Given};
 use std::ffi::OsString;
-use std::os::fd::AsFd;
 use upcheck_daemon::{Ask, Asking, NoAnswer, Patience, Reply};
 
 /// So often another daemon is asked in the place of one that is gone, before it is enough.
@@ -47,7 +46,7 @@ impl Daemon {
                 Err(why) => return Ok(Err(why)),
             };
             let heard = loop {
-                if !ends.wait(Some(asking.as_fd()), Some(asking.patience()))? {
+                if !ends.hear(&asking)? {
                     break Err(NoAnswer::Unwell("it does not answer".into()));
                 }
                 match asking.hear() {

@@ -1,9 +1,7 @@
 //! How the daemon begins and ends: it is this program, apart from whoever started it.
 
-use super::{StartArgs, quick, rooms};
-use std::fs::File;
+use super::{StartArgs, apart, quick, rooms};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use upcheck_daemon::{Ended, Place, Program, Server, Settings};
@@ -26,13 +24,12 @@ pub(super) fn start(args: StartArgs) -> Result<(), String> {
     let place = Place::make(path).map_err(failed)?;
     let log = place.log().map_err(failed)?;
     let program = Program::of_this_process(VERSION).map_err(failed)?;
-    let start = |mut command: Command| {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log.try_clone()?).current_dir("/").spawn()
+    let start = |start: Command| {
+        let mut start = command(start, &args);
+        start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log.try_clone()?);
+        start.current_dir(apart::directory(&place)).spawn()
     };
-    // Where there is no shell, it keeps what it inherits.
-    let mut child = start(apart(&program, &args))
-        .or_else(|_| start(command(Command::new(program.path()), &args)))
-        .map_err(failed)?;
+    let mut child = apart::start(&program, start).map_err(failed)?;
     let mut said = String::new();
     if let Some(stdout) = child.stdout.take() {
         // It ends the line or itself.
@@ -47,14 +44,6 @@ pub(super) fn start(args: StartArgs) -> Result<(), String> {
         "" => Err("it ended at once".into()),
         trouble => Err(trouble.to_owned()),
     }
-}
-
-/// The daemon without the files that whoever starts it has from a script: a lock among them would be held for as long as it
-/// runs. These are the numbers that a script can use.
-fn apart(program: &Program, args: &StartArgs) -> Command {
-    let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "exec \"$0\" \"$@\" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"]).arg(program.path());
-    command(shell, args)
 }
 
 fn command(mut command: Command, args: &StartArgs) -> Command {
@@ -75,8 +64,7 @@ fn command(mut command: Command, args: &StartArgs) -> Command {
 
 /// Is the daemon, until there is a reason to end.
 pub(super) fn serve(args: &StartArgs) -> Result<(), String> {
-    // So that it does not end with a terminal. It may lead a group already.
-    let _ = rustix::process::setsid();
+    apart::leave();
     let program = Program::of_this_process(VERSION).map_err(|error| error.to_string())?;
     let begun = begin(args, &program);
     let said = begun.as_ref().map_or_else(String::as_str, |_| READY);
@@ -85,10 +73,8 @@ pub(super) fn serve(args: &StartArgs) -> Result<(), String> {
     let ended = begun?.run();
     let _ = writeln!(std::io::stderr(), "ended: {ended:?}");
     if ended == Ended::Outdated {
-        let nowhere = || File::options().write(true).open("/dev/null");
-        let stdout = nowhere().map_err(|error| error.to_string())?;
-        let error = command(Command::new(program.path()), args).stdout(stdout).exec();
-        return Err(format!("beginning anew: {error}"));
+        let become_another = apart::become_another(&program, |another| command(another, args));
+        return become_another.map_err(|error| format!("beginning anew: {error}"));
     }
     Ok(())
 }

@@ -11,50 +11,30 @@
 //! What comes from the daemon is what this very program would print: the same code makes it, from the same files. All that it
 //! says no to, trouble included, a check finds out itself.
 
-#[cfg(target_os = "linux")]
+#[cfg_attr(unix, path = "apart_unix.rs")]
+#[cfg_attr(windows, path = "apart_windows.rs")]
+mod apart;
 mod by_daemon;
 mod command;
-#[cfg(target_os = "linux")]
 mod control;
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), path = "drain_elsewhere.rs")]
 mod drain;
-#[cfg(target_os = "linux")]
 mod evidence;
-#[cfg(target_os = "linux")]
 mod life;
-#[cfg(not(target_os = "linux"))]
-mod nowhere;
-#[cfg(target_os = "linux")]
 mod question;
-#[cfg(target_os = "linux")]
 mod quick;
-#[cfg(target_os = "linux")]
 mod room;
-#[cfg(target_os = "linux")]
 mod rooms;
-#[cfg(target_os = "linux")]
 mod rounds;
-#[cfg(target_os = "linux")]
 mod settle;
-#[cfg(target_os = "linux")]
 mod told;
-#[cfg(target_os = "linux")]
 mod verify;
 mod wait;
-#[cfg(target_os = "linux")]
 mod waiting;
 
-#[cfg(target_os = "linux")]
 pub(crate) use by_daemon::Daemon;
-#[cfg(target_os = "linux")]
 use control::watch as run;
-#[cfg(not(target_os = "linux"))]
-pub(crate) use nowhere::Daemon;
-#[cfg(not(target_os = "linux"))]
-use nowhere::{quick as ask, run, verify as compare};
-#[cfg(target_os = "linux")]
 use quick::quick as ask;
-#[cfg(target_os = "linux")]
 use verify::verify as compare;
 
 use crate::args::{Args, CheckArgs, Command, Common};
@@ -119,7 +99,6 @@ pub(crate) enum WatchCommand {
 }
 
 #[derive(Clone, Copy, Debug, ClapArgs)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
 pub(crate) struct StartArgs {
     /// It ends when nobody has asked it anything for so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "3600", value_parser = seconds)]
@@ -134,7 +113,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// What came of asking the daemon first of all.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to use it"))]
 pub(crate) enum Quick {
     /// Everything is done.
     Answered(Status),

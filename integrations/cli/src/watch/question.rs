@@ -4,10 +4,10 @@ use crate::args::{Args, CheckArgs, Command, Common, From};
 use crate::captured::Captured;
 use crate::follow;
 use clap::Parser;
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use upcheck::{os_path, path};
 use upcheck_daemon::{Ask, Request};
 use upcheck_ninja::NinjaVersion;
 
@@ -31,9 +31,12 @@ impl Asked {
     /// What a request asks; or why it is not for the daemon.
     pub(super) fn read(request: &Request) -> Result<Self, &'static str> {
         let name = OsString::from("upcheck");
-        let arguments = request.arguments.iter().cloned().map(OsString::from_vec);
+        let wrong = "the arguments are wrong";
+        let text = |bytes: &Vec<u8>| os_path::path(bytes).map(|text| text.into_owned().into_os_string());
+        let arguments: Vec<_> =
+            request.arguments.iter().map(text).collect::<Result<_, _>>().map_err(|_| wrong)?;
         let args = Args::try_parse_from(std::iter::once(name).chain(arguments));
-        let Args { mut common, check, command } = args.map_err(|_| "the arguments are wrong")?;
+        let Args { mut common, check, command } = args.map_err(|_| wrong)?;
         let check = match command {
             None => check,
             Some(Command::Check(its)) if check.is_empty() => its,
@@ -43,9 +46,9 @@ impl Asked {
             return Err(why);
         }
         follow::settle(&mut common, &check);
-        let directory = Path::new(OsStr::from_bytes(&request.directory)).join(&common.directory);
-        let directory = upcheck::os_path::canonicalize(&directory);
-        common.directory = directory.map_err(|_| "there is no such directory")?;
+        let nowhere = "there is no such directory";
+        let directory = os_path::path(&request.directory).map_err(|_| nowhere)?.join(&common.directory);
+        common.directory = os_path::canonicalize(&directory).map_err(|_| nowhere)?;
         let [stdout, stderr] = request.colors;
         let color = |may| match common.color {
             clap::ColorChoice::Auto => may,
@@ -71,6 +74,16 @@ impl Asked {
     }
 }
 
+/// Why it does not answer about paths that are another file for another process.
+pub(super) const WHERE_ONE_IS: &str = "what a path stands for depends on where one is on another drive";
+
+/// Whether a path depends on more than the directory that it is joined to. On Windows `C:name` does: each process is somewhere on
+/// each drive.
+pub(super) fn depends_on_process(path: &[u8]) -> bool {
+    let has_drive = matches!(path, [letter, b':', ..] if letter.is_ascii_alphabetic());
+    cfg!(windows) && has_drive && !path::is_absolute(path)
+}
+
 /// Why a check is not for the daemon, as far as what was typed tells.
 pub(super) fn objection(common: &Common, check: &CheckArgs) -> Option<&'static str> {
     let is_ninja = matches!(common.from, None | Some(From::Ninja)) && common.origin() == "ninja";
@@ -86,6 +99,13 @@ pub(super) fn objection(common: &Common, check: &CheckArgs) -> Option<&'static s
         () if !is_plain => Some("it answers checks by times only"),
         // Joined to another path it would name that one.
         () if common.directory.as_os_str().is_empty() => Some("there is no such directory"),
+        () if [Some(&common.directory), common.file.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|path| depends_on_process(os_path::bytes(path))) =>
+        {
+            Some(WHERE_ONE_IS)
+        }
         () if common.file.as_deref() == Some(Path::new("-")) => {
             Some("the manifest comes from standard input")
         }
@@ -94,5 +114,27 @@ pub(super) fn objection(common: &Common, check: &CheckArgs) -> Option<&'static s
             Some("the folder of images is relative")
         }
         () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_for_another_file_in_another_process_is_known() {
+        for (path, depends) in [
+            ("C:name", true),
+            ("c:", true),
+            ("C:/name", false),
+            ("C:\\name", false),
+            ("a:b/c", true),
+            ("name", false),
+        ] {
+            assert_eq!(depends_on_process(path.as_bytes()), depends && cfg!(windows), "{path}");
+        }
+        for path in ["/name", "//server/share", "..", ""] {
+            assert!(!depends_on_process(path.as_bytes()), "{path}");
+        }
     }
 }

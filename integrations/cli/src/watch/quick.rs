@@ -8,7 +8,7 @@ use crate::exit::{Exit, Status};
 use anstream::{AutoStream, ColorChoice};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use upcheck::os_path::bytes;
 use upcheck_daemon::{Ask, NoAnswer, Patience, Place, Program, Reply, Request, Surroundings, ask};
 
 /// Why it is not asked where the environment names a cache.
@@ -98,14 +98,14 @@ pub(super) fn place() -> Result<Option<Place>, String> {
 pub(super) fn request(ask: Ask, arguments: Vec<OsString>, colors: [bool; 2]) -> Result<Request, String> {
     let why = |error: io::Error| format!("looking where this is: {}", upcheck::os_message(&error));
     let program = Program::of_this_process(env!("CARGO_PKG_VERSION")).map_err(why)?;
-    let surroundings = Surroundings::of_this_process().ok_or("/proc does not say where this is")?;
+    let surroundings = Surroundings::of_this_process().ok_or("the system does not say where this is")?;
     Ok(Request {
         ask,
         program: program.id().to_owned(),
         surroundings: surroundings.as_map().clone(),
         colors,
-        directory: std::env::current_dir().map_err(why)?.into_os_string().into_vec(),
-        arguments: arguments.into_iter().map(OsString::into_vec).collect(),
+        directory: bytes(&std::env::current_dir().map_err(why)?).to_vec(),
+        arguments: arguments.iter().map(|argument| bytes(argument).to_vec()).collect(),
         mark: None,
     })
 }
@@ -138,8 +138,8 @@ fn may_be_check(arguments: &[OsString]) -> Option<bool> {
         let is = |known: &[&str]| known.iter().any(|known| argument == OsStr::new(known));
         if is(&WITH_VALUE) {
             arguments.next()?;
-        } else if is(&WITHOUT_VALUE) || has_its_value(argument.as_bytes()) {
-        } else if argument.as_bytes().first() == Some(&b'-') || argument.is_empty() {
+        } else if is(&WITHOUT_VALUE) || has_its_value(bytes(argument)) {
+        } else if bytes(argument).first() == Some(&b'-') || argument.is_empty() {
             return None;
         } else if !is_named && argument == "check" {
             is_named = true;

@@ -7,7 +7,7 @@ pub(super) use compare::Compared;
 pub(super) use look_for::Looked;
 
 use super::evidence::Evidence;
-use super::question::{Asked, Question};
+use super::question::{Asked, Question, WHERE_ONE_IS, depends_on_process};
 use crate::answer::{Answer, Ninja, Watched};
 use crate::args::{CheckArgs, Common};
 use crate::cmake;
@@ -124,7 +124,9 @@ impl Room {
 
     /// What is left to be done after an answer, so that the next one takes less.
     pub(super) fn unsettled(&self) -> Option<Unsettled> {
-        let (eyes, known) = (self.eyes.clone()?, self.known.last()?);
+        // Where nothing can be vouched for, the next question takes what this one took.
+        let eyes = self.eyes.clone().filter(|eyes| eyes.feed.vouches())?;
+        let known = self.known.last()?;
         let plans = match &known.calm {
             Some(calm) if calm.told.is_empty() => return None,
             Some(_) => Vec::new(),
@@ -357,8 +359,21 @@ fn look(
     let Some(asked) = Remembered::new(*build, requests, snapshot) else {
         return Ok(Err("the build cannot be remembered"));
     };
+    if depends_on_where_one_is(&asked) {
+        return Ok(Err(WHERE_ONE_IS));
+    }
     let number = next_number();
     Ok(Ok(Known { question, number, asked, image, calm: None, moment: None, places: None }))
+}
+
+/// Whether something that was looked at is another file for another process.
+fn depends_on_where_one_is(asked: &Remembered) -> bool {
+    // Elsewhere there is no such path.
+    cfg!(windows)
+        && asked.plans().iter().flat_map(|plan| plan.visits()).any(|visit| {
+            let directory = visit.directory();
+            depends_on_process(directory) || (directory.is_empty() && visit.names().any(depends_on_process))
+        })
 }
 
 fn keep(

@@ -8,10 +8,10 @@ use super::settle::{Settler, Work};
 use super::waiting;
 use crate::args::Common;
 use serde_json::{Map, Value, json};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use upcheck::os_path::bytes;
 use upcheck_daemon::{Answerer, Reply, Request, Waits};
 use upcheck_watch::{Feed, Memory, Options};
 
@@ -167,7 +167,7 @@ impl Rooms {
         let options = Options::default();
         let eyes = |feed: &Arc<Feed>| Eyes {
             feed: Arc::clone(feed),
-            memory: Memory::new(Arc::clone(feed), directory.as_os_str().as_bytes(), options),
+            memory: Memory::new(Arc::clone(feed), bytes(directory), options),
             not_before: Mutex::default(),
         };
         Room::new(feed.map(eyes), self.verifies.then(|| Arc::clone(&self.compared)))

@@ -1,8 +1,8 @@
 //! Which things that are told of can change an answer.
 
 use std::collections::HashSet;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use upcheck::{os_path, path};
 use upcheck_ninja::Asked as Remembered;
 use upcheck_watch::{Feed, Place};
 
@@ -13,13 +13,8 @@ pub(super) fn places(asked: &Remembered, feed: &Feed, directory: &Path) -> HashS
 
 /// As the disk that remembers calls it.
 fn absolute(directory: &Path, folder: &[u8]) -> Vec<u8> {
-    let directory = directory.as_os_str().as_bytes();
-    match folder {
-        b"" => directory.to_vec(),
-        [b'/', ..] => folder.to_vec(),
-        _ if directory.ends_with(b"/") => [directory, folder].concat(),
-        _ => [directory, b"/", folder].concat(),
-    }
+    let directory = os_path::bytes(directory);
+    if folder.is_empty() { directory.to_vec() } else { path::join(directory, folder) }
 }
 
 #[cfg(test)]

@@ -68,19 +68,19 @@ impl Room {
     }
 }
 
-#[cfg(test)]
+// Only on Unix a disk remembers on the word of a feed.
+#[cfg(all(test, unix))]
 mod tests {
     use super::super::{Feed, Memory};
     use super::*;
     use crate::exit::Exit;
     use crate::run::open;
     use crate::watch::settle::remember;
-    use std::ffi::OsStr;
     use std::fs::{File, FileTimes};
-    use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
     use std::sync::Arc;
     use std::time::{Duration, SystemTime};
+    use upcheck::os_path::bytes;
     use upcheck_daemon::{Ask, Request};
     use upcheck_watch::{Backend, Closed, Counters, Journal, NameHash, NameTrust, Options, Place, Trust};
 
@@ -105,7 +105,7 @@ mod tests {
 
     fn room(feed: Feed, directory: &Path, compared: Option<&Arc<Compared>>) -> Room {
         let feed = Arc::new(feed);
-        let memory = Memory::new(Arc::clone(&feed), directory.as_os_str().as_bytes(), Options::default());
+        let memory = Memory::new(Arc::clone(&feed), bytes(directory), Options::default());
         Room::new(Some(Eyes { feed, memory, not_before: std::sync::Mutex::default() }), compared.cloned())
     }
 
@@ -116,8 +116,8 @@ mod tests {
             surroundings: serde_json::Map::new(),
             colors: [false; 2],
             mark: None,
-            directory: directory.as_os_str().as_bytes().to_vec(),
-            arguments: ["--image-dir", ""].map(|word| OsStr::new(word).as_bytes().to_vec()).to_vec(),
+            directory: bytes(directory).to_vec(),
+            arguments: ["--image-dir", ""].map(|word| word.as_bytes().to_vec()).to_vec(),
         };
         let asked = Asked::read(&request).expect("a check");
         let exit = room.answer(&asked).expect("an answer");
