@@ -158,5 +158,5 @@ fn ask(question: &Question) -> Result<bool, String> {
 
 #[cfg(not(target_os = "linux"))]
 fn ask(_: &Question) -> Result<bool, String> {
-    Err("there is a daemon on Linux only".into())
+    Err("the library asks it on Linux only, so far".into())
 }
