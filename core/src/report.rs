@@ -80,16 +80,17 @@ impl Report {
             }
             let phony = graph.flags(target).phony;
             let verdict = decision.verdict(target);
-            // None for a fresh target.
+            if verdict == Verdict::Fresh {
+                report.n_targets += usize::from(!phony);
+                continue;
+            }
             let reasons = decision.reasons(target);
             // What keeps only a phony target from being judged would go unseen otherwise.
             let counts = (!phony || reasons.iter().any(is_obstacle)) && listed(target);
             report.n_targets += usize::from(!phony || counts);
-            match verdict {
-                Verdict::Fresh => continue,
-                Verdict::Pending => report.n_pending += usize::from(counts),
-                Verdict::Stale => report.n_stale += usize::from(counts),
-            }
+            let of_its_verdict =
+                if verdict == Verdict::Pending { &mut report.n_pending } else { &mut report.n_stale };
+            *of_its_verdict += usize::from(counts);
             let upstream = reasons.iter().filter_map(Reason::upstream);
             let level = upstream.map(|target| levels[target.index()] + 1).max().unwrap_or(0);
             levels[target.index()] = level;
