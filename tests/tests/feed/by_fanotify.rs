@@ -1,30 +1,10 @@
-//! The same by fanotify, which needs the right to administer the system. What is about the limits of inotify is left out.
+//! The limit of fanotify, which needs the right to administer the system. All else of this suite is run by it in `fanotify.rs`.
 
 use crate::World;
 use std::fs::File;
-use std::process::Command;
 use upcheck_tests::aloud::not_tested;
 use upcheck_tests::space::Space;
 use upcheck_watch::{Feed, Linux, Why};
-
-#[test]
-fn all_of_this_holds_by_fanotify() {
-    if let Err(error) = Linux::fanotify() {
-        not_tested(&format!("fanotify: {error}"));
-        return;
-    }
-    let own = std::env::current_exe().expect("this program");
-    // Also not what is done by users who may not use it.
-    let skipped =
-        ["by_fanotify::", "limits::what_", "limits::where_", "limits::when_", "paths::permissions_"];
-    let mut command = Command::new(own);
-    command.env("UPCHECK_WATCH_BACKEND", "fanotify").args(skipped.iter().flat_map(|name| ["--skip", name]));
-    let output = command.output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    let passed = said.split(" passed").next().and_then(|text| text.rsplit(' ').next()?.parse().ok());
-    assert!(passed > Some(40), "{said}");
-}
 
 #[test]
 fn when_fanotify_could_not_keep_all_it_had_to_tell_everything_is_asked() {
