@@ -58,6 +58,8 @@ pub mod image;
 mod needs;
 mod os_message;
 pub mod os_path;
+#[cfg(windows)]
+pub mod os_token;
 pub mod path;
 mod plan;
 mod policy;

@@ -2,15 +2,12 @@
 #![expect(unsafe_code, reason = "Windows takes pointers and sizes")]
 
 use super::owner::{Filled, is_users};
-use std::ffi::c_void;
+use crate::os_token::{fill, token};
 use std::fs::File;
 use std::io;
 use std::os::windows::io::AsRawHandle;
-use std::ptr::without_provenance_mut;
-use windows_sys::Win32::Foundation::{ERROR_INSUFFICIENT_BUFFER, HANDLE};
 use windows_sys::Win32::Security::{
-    GetKernelObjectSecurity, GetTokenInformation, OWNER_SECURITY_INFORMATION, TOKEN_INFORMATION_CLASS,
-    TokenGroups, TokenUser,
+    GetKernelObjectSecurity, OWNER_SECURITY_INFORMATION, TokenGroups, TokenUser,
 };
 
 /// Whether an open file, or a directory, is that of the user for whom this thread runs.
@@ -26,38 +23,7 @@ pub(super) fn belongs_to_user(file: &File) -> io::Result<bool> {
     Ok(is_users(filled(&descriptor).bytes, filled(&user), filled(&groups)))
 }
 
-/// What the token says by which this thread is judged.
-fn token(class: TOKEN_INFORMATION_CLASS) -> io::Result<Vec<u64>> {
-    // `GetCurrentThreadEffectiveToken`, which is no handle to be closed, but a number that stands for one.
-    const EFFECTIVE: usize = -6_isize as usize;
-    let token: HANDLE = without_provenance_mut(EFFECTIVE);
-    fill(|buffer, length, needed| {
-        // SAFETY: the buffer has as many bytes as is said and is aligned, and `needed` is where the call may write a
-        // number. The token is one that every thread has.
-        unsafe { GetTokenInformation(token, class, buffer, length, needed) }
-    })
-}
-
-/// Calls with a buffer that is large enough. The call gets the buffer, how many bytes it has, and where to write how many
-/// it takes; it ends with 0 if it failed. The buffer is of numbers so that it is aligned to 8 bytes.
-fn fill(call: impl Fn(*mut c_void, u32, *mut u32) -> i32) -> io::Result<Vec<u64>> {
-    let mut buffer = vec![0_u64; 32];
-    loop {
-        let length = u32::try_from(size_of_val(&*buffer)).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        let mut needed = 0;
-        if call(buffer.as_mut_ptr().cast(), length, &raw mut needed) != 0 {
-            return Ok(buffer);
-        }
-        let error = io::Error::last_os_error();
-        // Groups may become more between two calls, but a length that was enough is no reason to go on.
-        if error.raw_os_error() != Some(ERROR_INSUFFICIENT_BUFFER.cast_signed()) || needed <= length {
-            return Err(error);
-        }
-        buffer.resize(needed.div_ceil(8) as usize, 0);
-    }
-}
-
-/// The bytes of what was filled. What is behind the answer is 0.
+/// The bytes of what was filled.
 fn filled(buffer: &[u64]) -> Filled<'_> {
     Filled { bytes: bytemuck::cast_slice(buffer), address: buffer.as_ptr().addr() }
 }

@@ -1,19 +1,18 @@
 //! Whom Windows takes this process for: what its token says, and what only the same user may open.
 #![expect(unsafe_code, reason = "Windows takes pointers and sizes")]
 
-use std::ffi::c_void;
 use std::io;
 use std::os::windows::io::{AsHandle, AsRawHandle};
-use std::ptr::{null_mut, without_provenance_mut};
-use windows_sys::Win32::Foundation::{ERROR_INSUFFICIENT_BUFFER, HANDLE, LUID, LocalFree};
+use std::ptr::null_mut;
+use upcheck::os_token::{fill, token};
+use windows_sys::Win32::Foundation::{LUID, LocalFree};
 use windows_sys::Win32::Security::Authorization::{
     ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
 };
 use windows_sys::Win32::Security::{
-    EqualSid, GetKernelObjectSecurity, GetLengthSid, GetSecurityDescriptorOwner, GetTokenInformation,
-    OWNER_SECURITY_INFORMATION, PSID, SECURITY_ATTRIBUTES, SID_AND_ATTRIBUTES, TOKEN_GROUPS,
-    TOKEN_INFORMATION_CLASS, TOKEN_MANDATORY_LABEL, TOKEN_STATISTICS, TOKEN_USER, TokenGroups,
-    TokenIntegrityLevel, TokenRestrictedSids, TokenStatistics, TokenUser,
+    EqualSid, GetKernelObjectSecurity, GetLengthSid, GetSecurityDescriptorOwner, OWNER_SECURITY_INFORMATION,
+    PSID, SECURITY_ATTRIBUTES, SID_AND_ATTRIBUTES, TOKEN_GROUPS, TOKEN_MANDATORY_LABEL, TOKEN_STATISTICS,
+    TOKEN_USER, TokenGroups, TokenIntegrityLevel, TokenRestrictedSids, TokenStatistics, TokenUser,
 };
 
 /// The user of this process, as text: `S-1-5-21-...`.
@@ -168,37 +167,6 @@ fn sid_text(sid: &[u8]) -> Option<String> {
     }
     let parts = parts.iter().map(|part| format!("-{}", u32::from_le_bytes(*part)));
     Some(format!("S-{revision}-{authority}{}", parts.collect::<String>()))
-}
-
-/// What the token says by which this thread is judged.
-fn token(class: TOKEN_INFORMATION_CLASS) -> io::Result<Vec<u64>> {
-    // `GetCurrentThreadEffectiveToken`, which is no handle to be closed, but a number that stands for one.
-    const EFFECTIVE: usize = -6_isize as usize;
-    let token: HANDLE = without_provenance_mut(EFFECTIVE);
-    fill(|buffer, length, needed| {
-        // SAFETY: the buffer has as many bytes as is said and is aligned, and `needed` is where the call may write a number.
-        // The token is one that every thread has.
-        unsafe { GetTokenInformation(token, class, buffer, length, needed) }
-    })
-}
-
-/// Calls with a buffer that is large enough. The call gets the buffer, how many bytes it has, and where to write how many it
-/// takes; it ends with 0 if it failed. The buffer is of numbers so that it is aligned to 8 bytes.
-fn fill(call: impl Fn(*mut c_void, u32, *mut u32) -> i32) -> io::Result<Vec<u64>> {
-    let mut buffer = vec![0_u64; 32];
-    loop {
-        let length = u32::try_from(size_of_val(&*buffer)).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        let mut needed = 0;
-        if call(buffer.as_mut_ptr().cast(), length, &raw mut needed) != 0 {
-            return Ok(buffer);
-        }
-        let error = io::Error::last_os_error();
-        // Groups may become more between two calls, but a length that was enough is no reason to go on.
-        if error.raw_os_error() != Some(ERROR_INSUFFICIENT_BUFFER.cast_signed()) || needed <= length {
-            return Err(error);
-        }
-        buffer.resize(needed.div_ceil(8) as usize, 0);
-    }
 }
 
 #[cfg(test)]

@@ -40,7 +40,8 @@ impl Place {
 mod tests {
     use super::*;
 
-    fn made() -> (tempfile::TempDir, Place) {
+    /// A place of nobody's.
+    pub(super) fn made() -> (tempfile::TempDir, Place) {
         let home = tempfile::tempdir().expect("a directory");
         let place = Place::make(home.path().join("a/b")).expect("a place");
         (home, place)

@@ -218,14 +218,9 @@ fn usual(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::place::tests::made;
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
-
-    fn made() -> (tempfile::TempDir, Place) {
-        let home = tempfile::tempdir().expect("a directory");
-        let place = Place::make(home.path().join("a/b")).expect("a place");
-        (home, place)
-    }
 
     #[test]
     fn a_folder_that_others_may_look_into_is_refused() {
