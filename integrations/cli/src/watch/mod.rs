@@ -17,7 +17,6 @@ mod apart;
 mod by_daemon;
 mod command;
 mod control;
-#[cfg_attr(not(target_os = "linux"), path = "drain_elsewhere.rs")]
 mod drain;
 mod evidence;
 mod life;
