@@ -42,9 +42,14 @@ impl User {
     fn command(&self, space: &Space, args: &str) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(space.path()).args(args.split_whitespace());
+        self.be(&mut command);
+        command
+    }
+
+    /// Has a command run as this user.
+    fn be(&self, command: &mut Command) {
         command.env("LOCALAPPDATA", self.home.path().join("local"));
         command.env("UPCHECK_CACHE_DIR", self.home.path().join("images"));
-        command
     }
 
     #[track_caller]
@@ -263,29 +268,67 @@ fn whoever_waits_hears_of_another_answer() {
     assert!(follows.is_fresh());
 }
 
-/// Wine tells of what is in a directory that is watched, and of nothing deeper; so this one is what is watched.
+/// Watched is the first directory below the root of the drive. Of what is deeper Wine tells where it was made meanwhile.
 #[test]
 fn whoever_waits_is_woken_by_what_the_system_tells() {
     let (user, space) = (User::new(), program());
     let root = tempfile::Builder::new().prefix("upcheck-").tempdir_in("C:\\").expect("a directory");
-    for entry in std::fs::read_dir(space.path()).expect("a directory").flatten() {
-        // With their times.
-        std::fs::copy(entry.path(), root.path().join(entry.file_name())).expect("a copy");
+    let n_events = || user.status().expect("it runs")["watched"]["events"].as_u64().expect("a number");
+    let until = |is_so: &dyn Fn() -> bool| {
+        while !is_so() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let mut at = root.path().to_owned();
+    let mut all = Vec::new();
+    for n in 1..=3 {
+        for entry in std::fs::read_dir(space.path()).expect("a directory").flatten() {
+            // With their times.
+            std::fs::copy(entry.path(), at.join(entry.file_name())).expect("a copy");
+        }
+        let mut command = user.command(&space, "check --follow --format jsonl");
+        command.current_dir(&at);
+        let follows = Followed::start(command);
+        assert!(follows.is_fresh());
+        until(&|| user.status().is_some_and(|status| status["waiting"] == n));
+        let before = n_events();
+        for name in ["config.h", "a.c"] {
+            std::fs::write(at.join(name), "newer").expect("a file");
+            assert!(!follows.is_fresh());
+        }
+        until(&|| n_events() > before);
+        all.push(follows);
+        let before = n_events();
+        at.push("deeper");
+        std::fs::create_dir(&at).expect("a directory");
+        until(&|| n_events() > before);
     }
-    let mut command = user.command(&space, "check --follow --format jsonl");
-    command.current_dir(root.path());
-    let follows = Followed::start(command);
-    assert!(follows.is_fresh());
-    while user.status().is_none_or(|status| status["waiting"] != 1) {
-        std::thread::sleep(Duration::from_millis(50));
+}
+
+/// `tests/run-windows` compiles it, in C, with each form of the library.
+#[test]
+#[ignore = "tests/run-windows compiles what is started here"]
+fn a_driver_in_c_hears_what_the_command_says() {
+    let drivers = std::env::var("UPCHECK_WINDOWS_DRIVERS").expect("paths of programs");
+    for driver in drivers.split(';') {
+        let (user, space) = (User::new(), project());
+        let asked = |targets: &[&str]| {
+            let mut asks = Command::new(driver);
+            user.be(&mut asks);
+            let output = asks.arg(space.path()).args(targets).output().expect("the driver starts");
+            let said = String::from_utf8(output.stdout).expect("text");
+            assert!(output.status.success(), "{driver}: {said}{}", String::from_utf8_lossy(&output.stderr));
+            said.trim_end().to_owned()
+        };
+        assert_eq!(asked(&[]), "0 it is not running");
+        user.run(&space, "watch start").answer(0);
+        assert_eq!(asked(&[]), "1");
+        space.write("src/1.c", "newer");
+        assert_eq!((asked(&[]), asked(&["lone"])), ("2".to_owned(), "1".to_owned()));
+        assert!(asked(&["nobody"]).starts_with("0 "));
+        user.run(&space, "watch stop").answer(0);
+        assert_eq!(asked(&[]), "0 it is not running");
     }
-    let n_events = || user.status().expect("it runs")["watched"]["events"].as_u64();
-    let before = n_events();
-    for name in ["config.h", "a.c"] {
-        std::fs::write(root.path().join(name), "newer").expect("a file");
-        assert!(!follows.is_fresh());
-    }
-    assert!(n_events() > before, "nothing was told");
 }
 
 #[test]

@@ -16,7 +16,7 @@
 mod notified;
 mod spots;
 
-#[cfg(target_os = "macos")]
+#[cfg(any(target_os = "macos", all(test, unix)))]
 #[path = "macos.rs"]
 mod system;
 #[cfg(windows)]
@@ -224,13 +224,15 @@ impl Backend for Hints {
 }
 
 #[cfg(test)]
+const ROOT: &str = if cfg!(windows) { "C:/" } else { "/" };
+
+#[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
-    #[cfg(not(windows))]
-    const ROOT: &str = "/";
-    #[cfg(windows)]
-    const ROOT: &str = "C:/";
+    /// What takes longer than this has gone wrong.
+    const DEADLINE: Duration = Duration::from_secs(20);
 
     fn at(path: &str) -> Vec<u8> {
         format!("{ROOT}{path}").into_bytes()
@@ -287,5 +289,72 @@ mod tests {
             assert_eq!(watched("/"), None);
         }
         assert_eq!(watched("relative/a"), None);
+    }
+
+    fn directory() -> (tempfile::TempDir, PathBuf) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let at = upcheck::os_path::canonicalize(directory.path()).expect("a path");
+        (directory, at)
+    }
+
+    /// Waits until a name is told of.
+    #[track_caller]
+    fn hear(heard: &Heard, journal: &mut Journal, place: Place, name: &str) {
+        let (before, until) = (journal.turn(), Instant::now() + DEADLINE);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(heard.wait(left), "{name} is not told of");
+            heard.take_in(journal);
+            if journal.since(before).expect("it reaches back").has(place, name.as_bytes()) {
+                return;
+            }
+        }
+    }
+
+    #[test]
+    fn what_happens_in_a_directory_is_told() {
+        let (_directory, at) = directory();
+        let heard = Arc::new(Heard::default());
+        heard.add(upcheck::os_path::bytes(&at), Place(0));
+        // Whoever began it may be gone.
+        let _watcher = std::thread::scope(|scope| {
+            scope.spawn(|| system::Watcher::new(&at, &heard).expect("a watch")).join().expect("no panic")
+        });
+        let mut journal = Journal::new();
+        for name in ["a", "b"] {
+            std::fs::write(at.join(name), name).expect("a file");
+            hear(&heard, &mut journal, Place(0), name);
+        }
+    }
+
+    /// Wine tells of directories that are made while it watches, not of those that were there.
+    #[test]
+    fn what_happens_deeper_is_told() {
+        let (_directory, at) = directory();
+        let heard = Arc::new(Heard::default());
+        let _watcher = system::Watcher::new(&at, &heard).expect("a watch");
+        let mut deep = at;
+        let mut journal = Journal::new();
+        for depth in 0..4 {
+            heard.add(upcheck::os_path::bytes(&deep), Place(depth));
+            // Wine and `notify` take a moment to see a new directory.
+            let until = Instant::now() + DEADLINE;
+            let before = journal.turn();
+            while !journal.since(before).expect("it reaches back").has(Place(depth), b"x") {
+                assert!(Instant::now() < until, "{} is not told of", deep.display());
+                std::fs::write(deep.join("x"), "x").expect("a file");
+                let _ = heard.wait(Duration::from_millis(100));
+                heard.take_in(&mut journal);
+            }
+            deep.push("a");
+            std::fs::create_dir(&deep).expect("a directory");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_refused() {
+        let heard = Arc::default();
+        let nowhere = format!("{ROOT}no-such-directory");
+        assert!(system::Watcher::new(Path::new(&nowhere), &heard).is_err());
     }
 }
