@@ -505,8 +505,8 @@ typedef struct upcheck_question {
 typedef struct upcheck_answer upcheck_answer;
 /* Asks it, and starts none. It answers a user's own processes, of this very version, that see the same files as it does; what it
  * does not answer is no error: the driver checks by itself. Waits for as long as the daemon is at work, and 250 ms for one
- * that shows no sign of life. Reads XDG_RUNTIME_DIR, XDG_CACHE_HOME, HOME, UPCHECK_CACHE_DIR, TZ and TZDIR: by
- * these the daemon is found, and they have to be the same for both. Linux only; elsewhere nothing is answered. */
+ * that shows no sign of life. Reads XDG_RUNTIME_DIR, XDG_CACHE_HOME, HOME, UPCHECK_CACHE_DIR, TZ and TZDIR, on Windows
+ * LOCALAPPDATA, APPDATA and USERPROFILE as well: by these the daemon is found, and they have to be the same for both. */
 UPCHECK_API UPCHECK_CHECKED upcheck_status
 upcheck_ask_daemon(const upcheck_question *question, upcheck_answer **answer, upcheck_error **error);
 enum { /* answers; 0 is none */

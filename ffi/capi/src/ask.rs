@@ -5,6 +5,7 @@ use crate::error::{Failure, Status, upcheck_error};
 use crate::graph::{absolute, path_of};
 use crate::texts::{strings, upcheck_str};
 use std::ffi::{CString, c_char};
+use upcheck_daemon::{Ask, NoAnswer, Patience, Place, Program, Reply, Request, Surroundings};
 
 /// What is asked; see `upcheck.h`.
 #[repr(C)]
@@ -88,7 +89,6 @@ pub unsafe extern "C" fn upcheck_answer_free(answer: *mut upcheck_answer) {
 }
 
 /// A question in the command's words.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no daemon to ask"))]
 struct Question {
     /// Absolute.
     directory: Vec<u8>,
@@ -106,7 +106,7 @@ impl Question {
             (given.directory.bytes("directory")?, given.manifest.bytes("manifest")?, targets)
         };
         let directory = if directory.is_empty() { b"." } else { directory };
-        let directory = absolute(directory)?.into_os_string().into_encoded_bytes();
+        let directory = upcheck::os_path::bytes(&absolute(directory)?).to_vec();
         let mut arguments = vec![b"check".to_vec(), b"--quiet".to_vec()];
         if !manifest.is_empty() {
             path_of(manifest)?;
@@ -130,15 +130,12 @@ impl Question {
 }
 
 /// Whether something is stale, or why nobody says.
-#[cfg(target_os = "linux")]
 fn ask(question: &Question) -> Result<bool, String> {
-    use upcheck_daemon::{Ask, NoAnswer, Patience, Place, Program, Reply, Request, Surroundings};
-
     let folder = Place::usual().ok_or("there is no folder to find it in")?;
     let place = Place::open(folder)
         .map_err(|error| format!("opening its folder: {}", upcheck::os_message(&error)))?;
     let place = place.ok_or_else(|| NoAnswer::NotRunning.to_string())?;
-    let surroundings = Surroundings::of_this_process().ok_or("/proc does not say where this is")?;
+    let surroundings = Surroundings::of_this_process().ok_or("the system does not say where this is")?;
     let request = Request {
         ask: Ask::Check,
         program: Program::library(env!("CARGO_PKG_VERSION")),
@@ -154,9 +151,4 @@ fn ask(question: &Question) -> Result<bool, String> {
         Ok(_) => Err("it answers something else".into()),
         Err(why) => Err(why.to_string()),
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ask(_: &Question) -> Result<bool, String> {
-    Err("the library asks it on Linux only, so far".into())
 }
