@@ -195,6 +195,9 @@ fn looked(summary: &Summary) -> Looked {
     Looked { n_files: summary.n_files, counts: summary.counts, snapshot: summary.snapshot }
 }
 
+/// What became of the image where there is a new one.
+pub(crate) const MADE: &str = "made";
+
 /// Keeps what was found out for the next check. What became of the image, in a word.
 pub(crate) fn save(
     common: &Common,
@@ -210,7 +213,7 @@ pub(crate) fn save(
         Ok(Saved::Nothing) if build.is_from_image() => "used",
         Ok(Saved::Nothing) => "none",
         Ok(Saved::State) => "updated",
-        Ok(Saved::Image) => "made",
+        Ok(Saved::Image) => MADE,
         Err(error) => {
             // Somebody who names a folder wants to know. A home that cannot be written to is no news.
             if let Some(folder) = common.image_dir.as_ref().filter(|folder| !folder.as_os_str().is_empty()) {

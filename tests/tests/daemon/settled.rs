@@ -57,6 +57,37 @@ fn ask(user: &User, space: &Space, place: &str) -> Value {
     serde_json::from_str(&by_daemon.stdout).expect("JSON")
 }
 
+/// It would have twice as much memory as one that found an image.
+#[test]
+fn a_build_that_was_read_from_its_manifest_is_mapped_once_all_is_vouched_for() {
+    let (user, space) = (User::new(), project());
+    user.run(&space, "watch start").answer(0);
+    let maps = || std::fs::read_to_string(format!("/proc/{}/maps", user.pid())).expect("it runs");
+    let until_mapped = || {
+        let began = Instant::now();
+        while !maps().contains(".image\n") {
+            assert!(began.elapsed() < Duration::from_secs(300), "{}", maps());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    settle(&user, &space);
+    until_mapped();
+    let text = String::from_utf8(space.read("build.ninja")).expect("text");
+    space.write("build.ninja", text + "build more: cat src/0.c\ndefault more\n");
+    assert_eq!(user.run(&space, "check -q").status, 1);
+    settle(&user, &space);
+    until_mapped();
+    let n_asked = ask(&user, &space, "mapped")["summary"]["stats"].as_u64();
+    assert_eq!(n_asked, Some(0));
+    for n in 0..4 {
+        space.write_last(&format!("h/{n}.h"), "changed");
+        let stale = &ask(&user, &space, "mapped, and changed")["summary"]["stale"];
+        assert!(stale.as_u64() > Some(n), "{stale}");
+    }
+    let known = &user.status().expect("it runs")["builds"][0]["from_everything"];
+    assert_eq!(known, &serde_json::json!({ "first question": 1, "manifest, log or depfile changed": 1 }));
+}
+
 #[test]
 fn what_was_told_of_is_looked_at_and_nothing_else() {
     let (user, space) = (User::new(), project());

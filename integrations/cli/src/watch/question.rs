@@ -27,6 +27,18 @@ pub(super) struct Question {
     targets: Vec<OsString>,
 }
 
+impl Question {
+    /// Whether it is about the build of another one.
+    pub(super) fn is_about(&self, common: &Common) -> bool {
+        self.manifest == common.manifest() && self.version == common.ninja_version
+    }
+
+    /// Targets by name; none: what the manifest names as its defaults.
+    pub(super) fn targets(&self) -> &[OsString] {
+        &self.targets
+    }
+}
+
 impl Asked {
     /// What a request asks; or why it is not for the daemon.
     pub(super) fn read(request: &Request) -> Result<Self, &'static str> {

@@ -76,6 +76,8 @@ struct Known {
     number: u64,
     asked: Remembered,
     image: &'static str,
+    /// Whether the build is in memory as it was read from its manifests.
+    is_heavy: bool,
     calm: Option<Calm>,
     /// When it was found out last that the answer holds, and for how many files the disk was asked, where that was not for all.
     moment: Option<(SystemTime, u64)>,
@@ -141,6 +143,25 @@ impl Room {
         // What happened until now may have ended that.
         eyes.memory.refresh();
         for known in &mut self.known {
+            known.calm_down(disk, &eyes);
+        }
+    }
+
+    /// Reads the last build once more where it was read from its manifests, if all of it is vouched for: now there is an image of it,
+    /// and what is mapped from a file is no memory of this process, which has twice as much otherwise. It is another answer, found
+    /// out as the first one was, so whatever has changed meanwhile is in it.
+    pub(super) fn lighten(&mut self, common: &Common, disk: &dyn Disk) {
+        let is_settled = self.is_settled();
+        let (Some(eyes), Some(known)) = (self.eyes.clone(), self.known.last_mut()) else { return };
+        if !(known.is_heavy && is_settled && known.question.is_about(common)) {
+            return;
+        }
+        // Tried once.
+        known.is_heavy = false;
+        let check = CheckArgs { targets: known.question.targets().to_vec(), ..CheckArgs::default() };
+        let watched = WatchedDisk::only_asking(disk, &eyes.memory);
+        if let Ok(Ok(light)) = look(common, &check, &watched, known.question.clone()) {
+            *known = Known { is_heavy: false, ..light };
             known.calm_down(disk, &eyes);
         }
     }
@@ -362,8 +383,8 @@ fn look(
     if depends_on_where_one_is(&asked) {
         return Ok(Err(WHERE_ONE_IS));
     }
-    let number = next_number();
-    Ok(Ok(Known { question, number, asked, image, calm: None, moment: None, places: None }))
+    let (number, is_heavy) = (next_number(), image == ninja::MADE);
+    Ok(Ok(Known { question, number, asked, image, is_heavy, calm: None, moment: None, places: None }))
 }
 
 /// Whether something that was looked at is another file for another process.

@@ -67,6 +67,7 @@ fn settle(work: &Work) {
         // One in which somebody has panicked is left to whoever comes next.
         let Ok(mut room) = room.lock() else { return };
         room.calm_down(&opened);
+        room.lighten(&work.common, &opened);
     }
 }
 
