@@ -1,5 +1,6 @@
 //! What a disk remembers between questions: for each directory what was asked for, and the answers.
 
+use super::answers::Answers;
 use super::{join, look, os_path};
 use crate::journal::{NameHash, Names, Place};
 use crate::{Changed, Changes, Feed, Token, Why};
@@ -107,7 +108,7 @@ pub(super) struct Block {
     is_there: bool,
     /// As in [`Visit::asked_bytes`].
     asked: Box<[u8]>,
-    stats: Box<[Stat]>,
+    answers: Answers,
     states: Box<[State]>,
     n_known: usize,
     n_unknown: usize,
@@ -123,8 +124,8 @@ impl Block {
     ) -> Self {
         let count = |wanted| states.iter().filter(|state| **state == wanted).count();
         let (n_known, n_unknown) = (count(State::Known), count(State::Unknown));
-        let (asked, stats, states) = (visit.asked_bytes().into(), stats.into(), states.into());
-        Self { place, how: visit.how(), is_there, asked, stats, states, n_known, n_unknown }
+        let (asked, answers, states) = (visit.asked_bytes().into(), Answers::new(stats), states.into());
+        Self { place, how: visit.how(), is_there, asked, answers, states, n_known, n_unknown }
     }
 
     pub(super) fn is_for(&self, visit: Visit<'_>) -> bool {
@@ -176,15 +177,20 @@ impl Block {
     }
 
     pub(super) fn set(&mut self, at: usize, stat: Stat, state: State) {
+        self.answers.set(at, stat);
+        self.set_state(at, state);
+    }
+
+    fn set_state(&mut self, at: usize, state: State) {
         self.n_known -= usize::from(self.states[at] == State::Known);
         self.n_known += usize::from(state == State::Known);
         self.n_unknown -= usize::from(self.states[at] == State::Unknown);
         self.n_unknown += usize::from(state == State::Unknown);
-        (self.stats[at], self.states[at]) = (stat, state);
+        self.states[at] = state;
     }
 
     pub(super) fn copy_to(&self, stats: &mut [Stat]) {
-        stats.copy_from_slice(&self.stats);
+        self.answers.copy_to(stats);
     }
 
     /// Forgets names that changed. `marks` are in order.
@@ -192,12 +198,13 @@ impl Block {
         let has_changed = |name: &[u8]| marks.binary_search(&NameHash::of(name)).is_ok();
         let changed = self.names(directory).enumerate().filter(|(_, name)| has_changed(name));
         for at in changed.map(|(at, _)| at).collect::<Vec<_>>() {
-            self.set(at, self.stats[at], State::Unknown);
+            self.set_state(at, State::Unknown);
         }
     }
 
+    /// What it has beside itself.
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.asked.len() + self.stats.len() * (size_of::<Stat>() + size_of::<State>())
+        self.asked.len() + self.answers.bytes() + self.states.len() * size_of::<State>()
     }
 }
 
@@ -273,7 +280,10 @@ impl Memory {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let inside = self.lock();
-        let blocks = inside.slots.iter().flat_map(|slot| &slot.blocks).map(Block::bytes);
+        let of_blocks = |slot: &Directory| {
+            slot.blocks.capacity() * size_of::<Block>() + slot.blocks.iter().map(Block::bytes).sum::<usize>()
+        };
+        let blocks = inside.slots.iter().map(of_blocks);
         let paths = inside.by_path.keys().map(|path| 2 * path.len() + size_of::<(Box<[u8]>, Slot)>());
         let fixed = inside.slots.capacity() * size_of::<Directory>() + inside.by_place.capacity() * 40;
         fixed + blocks.sum::<usize>() + paths.sum::<usize>()
@@ -451,6 +461,8 @@ impl Memory {
         let known = &mut directory.blocks;
         for block in blocks {
             known.retain(|other| other.how != block.how || other.asked != block.asked);
+            // Most directories have one only, and there are many.
+            known.reserve_exact(1);
             known.push(block);
         }
         if known.len() > MOST_BLOCKS {

@@ -13,6 +13,7 @@
 //! What is remembered of a file is vouched for only when it was proved that nobody has it open to write to it. That takes
 //! longer than to ask for it, so a question does it for some files only; [`WatchedDisk::settle`] does it for the others.
 
+mod answers;
 mod memory;
 
 pub use memory::{Asked, Memory, Options};

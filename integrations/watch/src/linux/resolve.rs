@@ -135,6 +135,7 @@ impl<Q: Queue> Watching<Q> {
         let doubts = resolved.watches().filter_map(|watch| self.nodes.get(&watch)?.trust.err());
         let trust = resolved.trust.and(doubts.map(Err).next().unwrap_or(Ok(())));
         resolved.trust = trust;
+        resolved.parts.shrink_to_fit();
         self.places.insert(place, resolved);
         if trust == Err(Doubt::Changing) {
             self.unresolve(place);
