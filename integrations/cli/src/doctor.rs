@@ -60,7 +60,7 @@ pub(crate) fn doctor(common: &Common, args: &DoctorArgs) -> Result<Exit, Trouble
             None
         }
     };
-    let directories = watches::directories(&directory, build.map(|build| build.n_directories()));
+    let directories = watches::directories(&directory, build.map(|build| build.watched()));
     findings.push(watches::limits().finding(&directories, place.is_shared()));
     // Stable: otherwise as they were found.
     findings.sort_by_key(|finding| finding.severity == Severity::Warning);

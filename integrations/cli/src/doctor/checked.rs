@@ -3,6 +3,7 @@
 use super::finding::{Finding, MOST_NAMED, few};
 use super::look::nanoseconds;
 use super::stamps::span;
+use super::watches::OfBuild;
 use crate::json::put_path;
 use crate::text::plural;
 use crate::words;
@@ -56,15 +57,16 @@ impl Checked {
         words::path(self.build.graph(), file)
     }
 
-    /// How many directories the files of the build lie in.
-    pub(super) fn n_directories(&self) -> u64 {
+    /// What a watcher of the build has to watch.
+    pub(super) fn watched(&self) -> OfBuild {
         let files = &self.build.graph().files;
         let asked = files.ids().filter(|&file| self.snapshot.stat(file) != Stat::Unknown);
         let parents = asked.map(|file| {
             let path = files.path(file);
             &path[..path.iter().rposition(|&byte| byte == b'/').unwrap_or(0)]
         });
-        parents.collect::<HashSet<_>>().len() as u64
+        let directories = parents.collect::<HashSet<_>>().len() as u64;
+        OfBuild { directories, files: self.snapshot.n_files() as u64 }
     }
 
     /// How large it is, and how much is stale.
