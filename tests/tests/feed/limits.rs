@@ -91,8 +91,10 @@ fn inside_no_instances() {
 
 #[test]
 fn a_file_costs_a_hundred_bytes_at_most() {
-    costs_at_most(100, 20);
-    costs_at_most(75, 100);
+    // fanotify knows files by longer names.
+    let more = if Feed::here().expect("a feed").counters().by == "fanotify" { 10 } else { 0 };
+    costs_at_most(100 + more, 20);
+    costs_at_most(75 + more, 100);
 }
 
 /// What 10,000 files cost, so many in each directory.
