@@ -8,6 +8,8 @@
 //! comes after them; a drive's letter is a name like any other, so that `C:/..` is `.`, as ninja has it. Letters keep
 //! their case: `A` and `a` are two paths there, too, though the file system will find one file for both.
 
+use std::borrow::Cow;
+
 /// How paths are spelt. The functions of this module without a style mean [`Style::HERE`]; the other one is there for
 /// tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +121,24 @@ pub fn join(directory: &[u8], path: &[u8]) -> Vec<u8> {
     }
     let separator: &[u8] = if directory.ends_with(b"/") { b"" } else { b"/" };
     [directory, separator, path].concat()
+}
+
+/// A path without what stands there several times: slashes. It leads to the same file, as long as it begins with as many as before;
+/// all else that is not canonical may not.
+#[must_use]
+pub fn with_single_slashes(path: &[u8]) -> Cow<'_, [u8]> {
+    let n_first = path.iter().take_while(|byte| **byte == b'/').count();
+    let (first, rest) = path.split_at(n_first);
+    if memchr::memmem::find(rest, b"//").is_none() {
+        return path.into();
+    }
+    let mut single = first.to_vec();
+    for &byte in rest {
+        if byte != b'/' || single.last() != Some(&b'/') {
+            single.push(byte);
+        }
+    }
+    single.into()
 }
 
 /// What stands behind a path's last separator, canonical or not.
@@ -242,6 +262,21 @@ mod tests {
         assert!(style.is_canonical(&bytes), "{path:?} -> {}", bytes.escape_ascii());
         assert_eq!(was_canonical, bytes == path.as_bytes(), "{path:?}");
         (String::from_utf8(bytes).unwrap_or_default(), backslashes)
+    }
+
+    #[test]
+    fn slashes_are_single_but_at_the_beginning() {
+        for (path, single) in [
+            ("a//b", "a/b"),
+            ("a///b//", "a/b/"),
+            ("a/b", "a/b"),
+            ("", ""),
+            ("/", "/"),
+            ("//a//b", "//a/b"),
+            ("a/.//../b", "a/./../b"),
+        ] {
+            assert_eq!(&*with_single_slashes(path.as_bytes()), single.as_bytes());
+        }
     }
 
     #[test]

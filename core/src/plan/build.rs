@@ -197,6 +197,24 @@ mod tests {
         (0..n).map(|n| format!("{directory}/f{n}")).collect()
     }
 
+    /// A name that begins with a slash would be looked for in the root of the file system.
+    #[test]
+    fn whatever_slashes_are_before_a_name_none_is_in_it() {
+        let many: Vec<_> = (0..30).map(|n| format!("a//f{n}")).collect();
+        let paths: Vec<_> = many.iter().map(String::as_str).chain(["b///x", "/c//y", "d/z"]).collect();
+        let plan = plan(&paths);
+        let wanted: Vec<String> =
+            paths.iter().map(|path| path.rsplit('/').next().unwrap_or(path).into()).collect();
+        let mut found: Vec<String> =
+            plan.visits().flat_map(|visit| visit.names().map(text).collect::<Vec<_>>()).collect();
+        let opened = plan.visits().find(|visit| visit.directory() == b"a/").expect("a visit");
+        assert!(opened.how().opens() && opened.asked().all(|asked| asked.to_bytes().starts_with(b"f")));
+        found.sort_unstable();
+        let mut wanted = wanted;
+        wanted.sort_unstable();
+        assert_eq!(found, wanted);
+    }
+
     #[test]
     fn each_file_and_each_directory_stands_in_the_plan_once() {
         let plan = plan(&["b/x", "a/x", "b/y", "top", "a/x", "b/c/z", "/abs", "b/x", "b/y\0z", "b\0/y"]);

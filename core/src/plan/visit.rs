@@ -210,8 +210,14 @@ pub(super) fn as_seen(path: &[u8]) -> &[u8] {
 
 /// How much of a file's path is not its name.
 pub(super) fn prefix_len(directory: &[u8]) -> usize {
-    // A root ends in a slash: `/`, and on Windows `C:/`.
-    directory.len() + usize::from(!directory.is_empty() && !directory.ends_with(b"/"))
+    // A root ends in the slash that is before the name, others do not: where there are several, as in `a//b`, the last one is
+    // the one that is not part of the directory.
+    let is_root = match directory {
+        b"/" => true,
+        b"//" | [_, b':', b'/'] => cfg!(windows),
+        _ => false,
+    };
+    directory.len() + usize::from(!directory.is_empty() && !is_root)
 }
 
 /// Adds a directory to an arena of directories.

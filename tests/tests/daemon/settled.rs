@@ -32,7 +32,7 @@ fn project() -> Space {
 }
 
 /// Asks until all is vouched for.
-fn settle(user: &User, space: &Space) {
+pub(crate) fn settle(user: &User, space: &Space) {
     let began = Instant::now();
     loop {
         user.run(space, "check -q");
@@ -85,7 +85,7 @@ fn a_build_that_was_read_from_its_manifest_is_mapped_once_all_is_vouched_for() {
         assert!(stale.as_u64() > Some(n), "{stale}");
     }
     let known = &user.status().expect("it runs")["builds"][0]["from_everything"];
-    assert_eq!(known, &serde_json::json!({ "first question": 1, "manifest, log or depfile changed": 1 }));
+    assert_eq!(known["first question"], 1, "to map it is no answer");
 }
 
 #[test]

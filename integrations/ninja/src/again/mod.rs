@@ -15,10 +15,11 @@ use crate::error::Error;
 use crate::kept::Summary;
 use crate::source::Stamp;
 use sources::Sources;
+use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use upcheck::collect::{Disk, collect, confirm};
-use upcheck::{FileId, Mtime, Plan, Report, Snapshot, Standing, Stat};
+use upcheck::{FileId, Mtime, Plan, Report, Snapshot, Standing, Stat, path};
 
 /// A question that was answered, and all that a second answer takes.
 pub struct Asked {
@@ -56,13 +57,28 @@ impl Asked {
         }
         // Before anything is judged: it may make files known.
         let mut depfiles = build.depfiles_read();
+        // They are called what a rule calls them.
+        let mut misspelt = Vec::new();
+        for (depfile, ..) in &mut depfiles {
+            let files = &mut build.graph.files;
+            if is_misspelt(files.path(*depfile)) {
+                misspelt.push(*depfile);
+                let spelt = path::with_single_slashes(files.path(*depfile)).into_owned();
+                *depfile = files.intern(&spelt);
+            }
+        }
         depfiles.sort_unstable_by_key(|(file, ..)| *file);
         let decision = build.decide(&snapshot, &requests).ok()?;
         let report = build.report(&decision);
         let standing = Some(Standing::new(decision)?);
         let asked = build.graph.files.ids().filter(|&file| snapshot.stat(file) != Stat::Unknown);
+        let (asked, odd): (Vec<_>, Vec<_>) =
+            asked.partition(|&file| !is_misspelt(build.graph.files.path(file)));
+        if odd.iter().any(|file| !misspelt.contains(file)) {
+            return None;
+        }
         let depfile_ids = depfiles.iter().map(|(file, ..)| *file);
-        let plan = Arc::new(Plan::new(&build.graph.files, asked.chain(depfile_ids).collect::<Vec<_>>()));
+        let plan = Arc::new(Plan::new(&build.graph.files, asked.into_iter().chain(depfile_ids)));
         let sources = Sources::new(&build.sources, build.began);
         let n_seen = snapshot.n_files();
         Some(Self { requests, snapshot, n_seen, standing, report, plan, sources, depfiles, build })
@@ -238,6 +254,12 @@ fn is_as_read(disk: &dyn Disk, path: &[u8], (_, stamp, moment): (FileId, Stamp, 
 }
 
 /// What a verdict can depend on.
+/// Whether whoever is told of a change of the file would call it something else: nobody has a name with a NUL in it, or with a slash.
+/// What ninja writes and what it reads is without, but for the paths of its own files and of depfiles.
+fn is_misspelt(path: &[u8]) -> bool {
+    path.contains(&0) || matches!(path::with_single_slashes(path), Cow::Owned(_))
+}
+
 fn look(stat: Stat) -> Stat {
     match stat {
         Stat::Present(meta) => Stat::Present(upcheck::Meta { mtime: meta.mtime, ..upcheck::Meta::default() }),

@@ -4,7 +4,7 @@
 use crate::source::{Checked, Source, Stamp, nanoseconds};
 use std::sync::Arc;
 use upcheck::collect::{Disk, collect};
-use upcheck::{FileId, FileTable, Mtime, Plan};
+use upcheck::{FileId, FileTable, Mtime, Plan, path};
 
 /// What each source said, and where to look for it.
 pub(super) struct Sources {
@@ -24,8 +24,12 @@ impl Sources {
     /// What these said when they were read, not before a moment.
     pub(super) fn new(sources: &[Source], moment: Mtime) -> Self {
         let mut files = FileTable::default();
-        let known =
-            |source: &Source| Known { source: source.clone(), file: files.intern(&source.path), moment };
+        // What is told of is told by names, so each has to be one.
+        let known = |source: &Source| Known {
+            source: source.clone(),
+            file: files.intern(&path::with_single_slashes(&source.path)),
+            moment,
+        };
         let all = sources.iter().map(known).collect();
         let plan = Arc::new(Plan::new(&files, files.ids()));
         Self { all, files, plan }
