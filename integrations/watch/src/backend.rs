@@ -89,6 +89,9 @@ pub trait Backend: Send {
     /// missing, it is watched for to appear. A place that is watched already stays as it is.
     fn watch(&mut self, place: Place, path: &[u8]) -> Trust;
 
+    /// Nobody wants to know of a place any more, until it is watched again. What is told of it from then on may be told or not.
+    fn unwatch(&mut self, _: Place) {}
+
     /// Watches a file under a name of a place, before it is looked at. `path` is its absolute path. A file that is not there can
     /// be vouched for.
     fn watch_name(&mut self, place: Place, name: NameHash, path: &[u8]) -> NameTrust;

@@ -88,6 +88,8 @@ struct Inner {
     journal: Journal,
     /// By absolute path.
     places: RapidHashMap<Box<[u8]>, Place>,
+    /// How many memories have answers of a place.
+    held: RapidHashMap<Place, u32>,
 }
 
 impl Feed {
@@ -95,8 +97,12 @@ impl Feed {
     #[must_use]
     pub fn new(backend: impl Backend + 'static) -> Self {
         let vouches = backend.vouches();
-        let inner =
-            Inner { backend: Box::new(backend), journal: Journal::new(), places: RapidHashMap::default() };
+        let inner = Inner {
+            backend: Box::new(backend),
+            journal: Journal::new(),
+            places: RapidHashMap::default(),
+            held: RapidHashMap::default(),
+        };
         Self { instance: Instance::random(), vouches, inner: Mutex::new(inner), told: Condvar::new() }
     }
 
@@ -147,6 +153,22 @@ impl Feed {
             }
         };
         (place, backend.watch(place, path))
+    }
+
+    /// Somebody has answers of a place, until he has released it.
+    pub(crate) fn hold(&self, place: Place) {
+        *self.lock().held.entry(place).or_default() += 1;
+    }
+
+    /// Somebody has no answers of a place any more. If nobody else has any, it is no longer watched.
+    pub(crate) fn release(&self, place: Place) {
+        let mut inner = self.lock();
+        let Some(n) = inner.held.get_mut(&place) else { return };
+        *n -= 1;
+        if *n == 0 {
+            inner.held.remove(&place);
+            inner.backend.unwatch(place);
+        }
     }
 
     /// Watches files in a place, each before it is looked at. `path` is the directory's.

@@ -3,8 +3,10 @@
 use crate::World;
 use std::fs::{self, File};
 use std::process::Command;
+use std::sync::Arc;
 use upcheck_tests::aloud::not_tested;
-use upcheck_watch::{Feed, Why};
+use upcheck_tests::space::Space;
+use upcheck_watch::{Feed, Memory, Options, Why};
 
 #[test]
 fn when_the_system_could_not_keep_all_it_had_to_tell_everything_is_asked() {
@@ -109,6 +111,55 @@ fn costs_at_most(most: usize, n: usize) {
     let bytes = world.feed.counters().bytes + world.memory.bytes();
     assert!(bytes <= names.len() * most, "{} bytes for each of {} files", bytes / names.len(), names.len());
     assert!(bytes >= names.len() * 50, "all of it is counted: {bytes}");
+}
+
+/// Of what is opened in a directory nobody wants to know who asks for the directory itself.
+#[test]
+fn a_directory_that_is_asked_for_itself_does_not_keep_its_files_from_being_remembered() {
+    let names: Vec<_> =
+        (0..40).map(|f| format!("d/f{f}")).chain(["d".to_owned(), "d/sub".to_owned()]).collect();
+    let world = World::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    names[..40].iter().for_each(|name| world.space.write(name, "1"));
+    fs::create_dir(world.full("d/sub")).expect("a directory");
+    assert_eq!(world.settle(), 2, "directories are asked for each time");
+    for name in &names[..40] {
+        drop(File::open(world.full(name)).expect("a file"));
+    }
+    fs::read_dir(world.full("d")).expect("a directory").for_each(drop);
+    assert_eq!(world.settle(), 2);
+    world.space.write("d/f3", "22");
+    assert_eq!(world.asked(), 3);
+}
+
+#[test]
+fn what_nobody_remembers_any_more_is_not_watched_for_ever() {
+    let names: Vec<_> = (0..30).map(|d| format!("d{d}/f")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let all = World::new(&names);
+    names.iter().for_each(|name| all.space.write(name, "1"));
+    assert_eq!(all.settle(), 0);
+    let beside = |wanted: &[&str]| {
+        let base = all.base.clone();
+        let memory =
+            Memory::new(Arc::clone(&all.feed), base.as_os_str().as_encoded_bytes(), Options::default());
+        World { base, files: crate::table(wanted), feed: Arc::clone(&all.feed), memory, space: Space::new() }
+    };
+    let (few, again) = (beside(&names[..3]), beside(&names));
+    assert_eq!(few.settle(), 0);
+    let World { base, feed, memory, space, .. } = all;
+    let n_before = feed.counters().directories;
+    drop(memory);
+    assert_eq!(feed.counters().directories, n_before - 27);
+    // Whoever still has answers, or has some again, is told of changes.
+    for world in [&few, &again] {
+        assert_eq!(world.settle(), 0);
+        for name in &names {
+            fs::write(base.join(name), "22").expect("a file");
+        }
+        assert_eq!(world.asked() as usize, world.files.len());
+    }
+    assert_eq!(feed.counters().directories, n_before);
+    drop(space);
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn when_answers_make_room_for_others_that_is_counted() {
     assert_eq!(world.settle(), 0);
     assert_eq!(world.memory.n_dropped(), 0);
     // Ever other questions about the same directory; more than are remembered.
-    for n in 0..20 {
+    for n in 0..80 {
         let name = |of: usize| format!("d0/f{}", of * 7);
         let files = crate::table(&[&name(0), &name(1 + n % 5), &name(n / 5 % 5)]);
         let only = format!("d0/other{n}");

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use upcheck::{How, Stat, Visit};
 
 /// So many different sets of names are remembered for one directory: two for each of several questions.
-const MOST_BLOCKS: usize = 16;
+const MOST_BLOCKS: usize = 32;
 
 /// How careful a memory is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -240,6 +240,13 @@ impl Marks {
     }
 }
 
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let inside = std::mem::take(&mut *self.lock());
+        inside.by_place.into_keys().for_each(|place| self.feed.release(place));
+    }
+}
+
 impl Memory {
     /// An empty memory of a disk's base, which is an absolute path.
     #[must_use]
@@ -444,8 +451,12 @@ impl Memory {
     pub(super) fn belongs(&self, slot: Slot, place: Place) {
         let mut inside = self.lock();
         let slots = inside.by_place.entry(place).or_default();
+        let is_first = slots.is_empty();
         if !slots.contains(&slot) {
             slots.push(slot);
+        }
+        if is_first {
+            self.feed.hold(place);
         }
     }
 

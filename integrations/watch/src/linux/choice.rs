@@ -74,6 +74,10 @@ impl Backend for Linux {
         self.backend().watch(place, path)
     }
 
+    fn unwatch(&mut self, place: Place) {
+        self.backend().unwatch(place);
+    }
+
     fn watch_name(&mut self, place: Place, name: NameHash, path: &[u8]) -> NameTrust {
         self.backend().watch_name(place, name, path)
     }

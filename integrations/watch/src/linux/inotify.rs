@@ -21,11 +21,10 @@ const DIRECTORY: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE_SELF)
     .union(WatchFlags::MOVE_SELF)
     .union(WatchFlags::ONLYDIR)
-    .union(WatchFlags::DONT_FOLLOW)
-    .union(WatchFlags::MASK_ADD);
+    .union(WatchFlags::DONT_FOLLOW);
 
 /// What is told of a file. That it is opened, because who has it open may write to it in ways that are told of when it is closed,
-/// and not before.
+/// and not before. Beside what is told of it already: it may be a directory, which is not known before.
 const FILE: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::OPEN)
     .union(WatchFlags::ATTRIB)

@@ -197,6 +197,11 @@ impl<Q: Queue> Watching<Q> {
                 return Err(Refused);
             }
         };
+        if self.nodes.contains_key(&watch) {
+            // Else it would tell of whatever is opened in it, as each file is that is proved to be closed.
+            let _ = self.queue.add_directory(path);
+            return Err(Refused);
+        }
         let mine = (place, name);
         let first = self.files.entry(watch).or_insert_with(|| {
             resolved.n_files += 1;
@@ -277,6 +282,10 @@ impl<Q: Queue> Backend for Watching<Q> {
             None => self.resolve(place, path),
         };
         trust.map_or_else(Trust::Doubted, |()| Trust::Vouched)
+    }
+
+    fn unwatch(&mut self, place: Place) {
+        self.unresolve(place);
     }
 
     fn watch_name(&mut self, place: Place, name: NameHash, path: &[u8]) -> NameTrust {

@@ -154,6 +154,14 @@ impl<Q: Queue> Watching<Q> {
         while let Some(part) = walk.ahead.pop() {
             let (here, _) = walk.stack[walk.stack.len() - 1];
             if part == b".." {
+                // It has to be there, and let anybody through, as each directory on the way. Its parent need not be told: it may
+                // be the root of a mount.
+                let name = NameHash::of(&part);
+                resolved.parts.push((here, name));
+                let Some(node) = self.nodes.get_mut(&here) else {
+                    return Err(Ended::Doubtful(Doubt::Changing));
+                };
+                node.through.entry(name).or_default().insert(place);
                 if walk.stack.len() > 1 {
                     walk.stack.pop();
                     walk.at.truncate(walk.stack[walk.stack.len() - 1].1);
