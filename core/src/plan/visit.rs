@@ -212,11 +212,7 @@ pub(super) fn as_seen(path: &[u8]) -> &[u8] {
 pub(super) fn prefix_len(directory: &[u8]) -> usize {
     // A root ends in the slash that is before the name, others do not: where there are several, as in `a//b`, the last one is
     // the one that is not part of the directory.
-    let is_root = match directory {
-        b"/" => true,
-        b"//" | [_, b':', b'/'] => cfg!(windows),
-        _ => false,
-    };
+    let is_root = directory == b"/" || cfg!(windows) && matches!(directory, b"//" | [_, b':', b'/']);
     directory.len() + usize::from(!directory.is_empty() && !is_root)
 }
 

@@ -5,7 +5,9 @@ use crate::error::{Failure, Status, upcheck_error};
 use crate::graph::{absolute, path_of};
 use crate::texts::{strings, upcheck_str};
 use std::ffi::{CString, c_char};
-use upcheck_daemon::{Ask, NoAnswer, Patience, Place, Program, Reply, Request, Surroundings};
+use std::path::PathBuf;
+use upcheck::os_path;
+use upcheck_daemon::{Ask, NoAnswer, Patience, Place, Program, Reply, Request, Surroundings, identity};
 
 /// What is asked; see `upcheck.h`.
 #[repr(C)]
@@ -91,7 +93,8 @@ pub unsafe extern "C" fn upcheck_answer_free(answer: *mut upcheck_answer) {
 /// A question in the command's words.
 struct Question {
     /// Absolute.
-    directory: Vec<u8>,
+    directory: PathBuf,
+    manifest: PathBuf,
     arguments: Vec<Vec<u8>>,
 }
 
@@ -106,11 +109,12 @@ impl Question {
             (given.directory.bytes("directory")?, given.manifest.bytes("manifest")?, targets)
         };
         let directory = if directory.is_empty() { b"." } else { directory };
-        let directory = upcheck::os_path::bytes(&absolute(directory)?).to_vec();
+        let directory = absolute(directory)?;
         let mut arguments = vec![b"check".to_vec(), b"--quiet".to_vec()];
-        if !manifest.is_empty() {
-            path_of(manifest)?;
-            arguments.push([b"--file=", manifest].concat());
+        let is_usual = manifest.is_empty();
+        let manifest = path_of(if is_usual { b"build.ninja" } else { manifest })?.into_owned();
+        if !is_usual {
+            arguments.push([b"--file=", os_path::bytes(&manifest)].concat());
         }
         match given.version {
             0 => {}
@@ -125,7 +129,7 @@ impl Question {
             }
             arguments.push(target.to_vec());
         }
-        Ok(Self { directory, arguments })
+        Ok(Self { directory, manifest, arguments })
     }
 }
 
@@ -142,7 +146,8 @@ fn ask(question: &Question) -> Result<bool, String> {
         surroundings: surroundings.as_map().clone(),
         colors: [false; 2],
         mark: None,
-        directory: question.directory.clone(),
+        identity: identity(&question.directory, &question.manifest),
+        directory: os_path::bytes(&question.directory).to_vec(),
         arguments: question.arguments.clone(),
     };
     match upcheck_daemon::ask(&place, &request, Patience::default()) {

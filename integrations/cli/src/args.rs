@@ -80,7 +80,7 @@ pub(crate) struct Common {
     pub(crate) directory: PathBuf,
     /// The description, relative to the build directory; `-` for standard input [default: build.ninja, graph.json or
     /// compile_commands.json]
-    #[arg(short, value_name = "FILE", global = true)]
+    #[arg(short, long, value_name = "FILE", global = true)]
     pub(crate) file: Option<PathBuf>,
     /// What the description is [default: ninja]
     #[arg(long, value_enum, value_name = "KIND", global = true)]

@@ -197,6 +197,8 @@ fn looked(summary: &Summary) -> Looked {
 
 /// What became of the image where there is a new one.
 pub(crate) const MADE: &str = "made";
+/// The same where it could not be kept.
+pub(crate) const FAILED: &str = "failed";
 
 /// Keeps what was found out for the next check. What became of the image, in a word.
 pub(crate) fn save(
@@ -216,13 +218,18 @@ pub(crate) fn save(
         Ok(Saved::Image) => MADE,
         Err(error) => {
             // Somebody who names a folder wants to know. A home that cannot be written to is no news.
-            if let Some(folder) = common.image_dir.as_ref().filter(|folder| !folder.as_os_str().is_empty()) {
+            if let Some(folder) = common.image_dir.as_ref().filter(|_| is_folder_named(common)) {
                 let cause = upcheck::os_message(&error);
                 warn(common, &[format!("keeping an image in '{}': {cause}", folder.display())]);
             }
-            "failed"
+            FAILED
         }
     }
+}
+
+/// Whether somebody has said where images are to be kept.
+pub(crate) fn is_folder_named(common: &Common) -> bool {
+    common.image_dir.as_ref().is_some_and(|folder| !folder.as_os_str().is_empty())
 }
 
 /// Answers `why`.

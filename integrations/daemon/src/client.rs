@@ -1,5 +1,6 @@
 //! Whoever asks the daemon, and does not wait for one that does not move.
 
+use crate::deadline::Until;
 use crate::place::Place;
 use crate::protocol::{MOST_ANSWER, Message, Reply, Request, WAITING};
 use crate::transport::{Stream, send};
@@ -54,11 +55,11 @@ pub fn ask(place: &Place, request: &Request, patience: Patience) -> Result<Reply
 }
 
 /// A connection whose end is an error and no signal: not every program that asks has said that it wants none.
-struct Unheard<'a>(&'a Stream);
+struct Unheard<'a>(Until<'a>);
 
 impl Write for Unheard<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        send(self.0, bytes)
+        send(self.0.to_write()?, bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -81,9 +82,7 @@ impl Asking {
     /// When there is none, or it does not listen.
     pub fn begin(place: &Place, request: &Request, patience: Patience) -> Result<Self, NoAnswer> {
         let stream = place.connect().map_err(unwell)?.ok_or(NoAnswer::NotRunning)?;
-        let wait = Some(patience.0);
-        stream.set_read_timeout(wait).and_then(|()| stream.set_write_timeout(wait)).map_err(unwell)?;
-        request.to_message().write(&mut Unheard(&stream)).map_err(unwell)?;
+        request.to_message().write(&mut Unheard(Until::after(&stream, patience.0))).map_err(unwell)?;
         Ok(Self { stream, patience: patience.0, is_waiting: false })
     }
 
@@ -104,8 +103,9 @@ impl Asking {
     /// # Errors
     /// When it says no, nothing, or what nobody understands.
     pub fn hear(&mut self) -> Result<Option<Reply>, NoAnswer> {
-        self.stream.set_read_timeout(Some(self.patience())).map_err(unwell)?;
-        let message = Message::read(&mut &self.stream, MOST_ANSWER).map_err(unwell)?;
+        // Signs of life are short. An answer may be long, and comes as fast as it is taken.
+        let mut heard = Until::silent_for(&self.stream, self.patience());
+        let message = Message::read(&mut heard, MOST_ANSWER).map_err(unwell)?;
         match Reply::from_message(message) {
             Some(Reply::Busy) => Ok(None),
             Some(Reply::Waiting) => {

@@ -16,10 +16,12 @@
 
 pub mod protocol;
 
-#[cfg(windows)]
+#[cfg_attr(unix, path = "apart/unix.rs")]
+#[cfg_attr(windows, path = "apart/windows.rs")]
 mod apart;
 mod client;
 mod deadline;
+mod identity;
 mod memory;
 mod place;
 mod program;
@@ -32,9 +34,12 @@ mod waits;
 
 pub use protocol::{Ask, Reply, Request};
 
+#[cfg(unix)]
+pub use apart::close_inherited;
 #[cfg(windows)]
 pub use apart::keep_own_streams;
 pub use client::{Asking, NoAnswer, Patience, ask};
+pub use identity::identity;
 pub use place::{Lock, Place};
 pub use program::Program;
 pub use server::{Answerer, Counts, Ended, Server, Settings};

@@ -73,11 +73,24 @@ impl Program {
         self.path.clone()
     }
 
-    /// Whether there is another file at its path now. One that is gone may come back.
+    /// Whether there is another program at its path now. One that is gone may come back, and one that cannot be run may become one
+    /// that can: programs are installed in several steps.
     #[must_use]
     pub fn is_replaced(&self, version: &str) -> bool {
-        stamp(&self.path(), version).is_ok_and(|now| now != self.stamp)
+        let path = self.path();
+        stamp(&path, version).is_ok_and(|now| now != self.stamp) && may_run(&path)
     }
+}
+
+#[cfg(unix)]
+fn may_run(file: &Path) -> bool {
+    rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// There is no such right.
+#[cfg(windows)]
+fn may_run(_: &Path) -> bool {
+    true
 }
 
 #[cfg(unix)]
@@ -100,6 +113,20 @@ fn stamp(file: &Path, version: &str) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// It is copied first, and may be run later.
+    #[cfg(unix)]
+    #[test]
+    fn what_cannot_be_run_has_not_replaced_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let (id, stamp) = ("1".to_owned(), "another".to_owned());
+        let program = Program { id, stamp, path: file.path().to_owned() };
+        for (mode, is_replaced) in [(0o600, false), (0o700, true)] {
+            std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).expect("a mode");
+            assert_eq!(program.is_replaced("1"), is_replaced, "{mode:o}");
+        }
+    }
 
     #[test]
     fn the_program_of_this_process_is_the_same_each_time_and_not_replaced() {

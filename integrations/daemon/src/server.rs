@@ -5,7 +5,7 @@
 
 use crate::deadline::Until;
 use crate::memory::memory;
-use crate::place::{Lock, Place};
+use crate::place::{Lock, MOST_LOG, Place};
 use crate::program::Program;
 use crate::protocol::{Ask, MOST_ANSWER, MOST_REQUEST, Message, Reply, Request};
 use crate::surroundings::Surroundings;
@@ -93,6 +93,8 @@ pub(crate) struct Shared {
 pub(crate) struct State {
     /// Connections, with those who wait.
     n_active: usize,
+    /// Answers that are being found, those that nobody waits for any more among them.
+    pub(crate) n_finding: usize,
     /// How to tell something to those who wait.
     pub(crate) waiters: BTreeMap<u64, Sender<Said>>,
     last_question: Instant,
@@ -112,8 +114,6 @@ const ANSWER_TIME: Duration = Duration::from_secs(60);
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 /// How often the daemon looks after itself.
 const LOOK: Duration = Duration::from_secs(10);
-/// A log that has grown beyond this is begun anew; bytes.
-const MOST_LOG: u64 = 256 << 10;
 
 impl Server {
     /// Begins to listen; `None` where another daemon does.
@@ -133,6 +133,7 @@ impl Server {
         let now = Instant::now();
         let state = State {
             n_active: 0,
+            n_finding: 0,
             waiters: BTreeMap::new(),
             last_question: now,
             ended: None,
@@ -165,15 +166,23 @@ impl Server {
             self.place.stop_listening();
         }
         self.listener.close();
+        let until = Instant::now() + LAST_ANSWERS;
+        self.let_out(until, |state| state.waiters.len());
+        // Somebody who was let in last may have told it to end, which counts.
+        let was_told = self.shared.state().ended == Some(Ended::Stopped);
+        let ended = if was_told { Ended::Stopped } else { ended };
         self.shared.tell_waiters(ended);
-        self.let_out();
+        self.let_out(until, |_| 0);
         ended
     }
 
-    /// Lets those who were let in have their answers, if these are on their way.
-    fn let_out(&self) {
-        let until = Instant::now() + LAST_ANSWERS;
-        while self.shared.state().n_active > 0 && Instant::now() < until {
+    /// Lets those who were let in have their answers, if these are on their way, until so many are left.
+    fn let_out(&self, until: Instant, n_left: impl Fn(&State) -> usize) {
+        let is_out = || {
+            let state = self.shared.state();
+            state.n_active <= n_left(&state)
+        };
+        while !is_out() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -269,7 +278,10 @@ impl Shared {
             Some(reason) => Reply::Declined { reason },
             None => match self.find(stream, request) {
                 Some(reply) => reply,
-                None => return,
+                None => {
+                    self.state().last_question = Instant::now();
+                    return;
+                }
             },
         };
         let reply = match reply {
@@ -312,7 +324,12 @@ impl Shared {
     }
 
     fn end(&self, why: Ended) {
-        self.state().ended.get_or_insert(why);
+        let mut state = self.state();
+        // Whoever tells it to end does not want another one.
+        if why == Ended::Stopped || state.ended.is_none() {
+            state.ended = Some(why);
+        }
+        drop(state);
         self.waker.wake();
     }
 

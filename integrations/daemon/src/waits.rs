@@ -19,6 +19,8 @@ use std::time::Duration;
 const BUSY: Duration = Duration::from_millis(40);
 /// So many clients may wait at once.
 const MOST_WAITING: usize = 64;
+/// So many answers may be on their way at once, for those who wait and for others.
+const MOST_FINDING: usize = 128;
 
 /// What whoever finds an answer and waits for it has to do with the client.
 pub struct Waits {
@@ -61,7 +63,11 @@ impl Shared {
         };
         let over = Over(Arc::clone(&waits.is_over));
         let shared = Arc::clone(self);
+        let Some(finding) = Finding::new(self) else {
+            return Some(Reply::Declined { reason: "too many ask at once".into() });
+        };
         let find = move || {
+            let _finding = finding;
             let failed = Failed(waits.sender.clone());
             let reply = match request.ask {
                 Ask::Wait => shared.answerer.wait(&request, &waits),
@@ -106,6 +112,25 @@ fn parting(ended: Ended) -> Reply {
         Ended::Stopped => Reply::Stopping,
         Ended::Outdated => declined("its program was replaced, it begins anew"),
         Ended::Idle | Ended::Lost => declined("it has ended"),
+    }
+}
+
+/// An answer that is being found.
+struct Finding(Arc<Shared>);
+
+impl Finding {
+    /// `None` where too many are: whoever asks, goes away, and asks again is not to keep this process at work for ever.
+    fn new(shared: &Arc<Shared>) -> Option<Self> {
+        let mut state = shared.state();
+        let is_room = state.n_finding < MOST_FINDING;
+        state.n_finding += usize::from(is_room);
+        is_room.then(|| Self(Arc::clone(shared)))
+    }
+}
+
+impl Drop for Finding {
+    fn drop(&mut self) {
+        self.0.state().n_finding -= 1;
     }
 }
 

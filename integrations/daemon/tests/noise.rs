@@ -61,6 +61,7 @@ fn request(ask: Ask) -> Request {
         program: program().id().to_owned(),
         surroundings: Surroundings::of_this_process().expect("a process that knows itself").as_map().clone(),
         colors: [true, false],
+        identity: "1:2 1:3".into(),
         directory: [ROOT, b"a b/\xff"].concat(),
         arguments: vec![b"check".to_vec(), Vec::new(), b"\xfe\n".to_vec()],
         mark: None,

@@ -92,6 +92,26 @@ fn the_daemon_says_to_a_driver_what_the_command_says() {
     assert_eq!(user.asked(space.path(), &[]), "0 it is not running");
 }
 
+/// The driver's signals come more often than it has patience.
+#[test]
+fn a_daemon_that_hangs_is_no_answer_also_where_signals_come() {
+    let (user, space) = (User::new(), project());
+    user.watch("start");
+    let status = run(user.command(upcheck()).args(["watch", "status", "--format", "json"]));
+    let pid: String = text(&status)
+        .split_once("\"pid\":")
+        .expect("a number")
+        .1
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    let signal = |name: &str| assert!(run(Command::new("kill").args(["-s", name, &pid])).status.success());
+    signal("STOP");
+    let asked = user.asked(space.path(), &[]);
+    signal("CONT");
+    assert_eq!(asked, "0 it does not answer");
+}
+
 #[test]
 fn a_driver_that_sees_another_world_gets_no_answer() {
     let (user, space) = (User::new(), project());

@@ -155,17 +155,21 @@ fn questions_change_nothing_in_the_tree_and_many_directories_have_one_daemon() {
 fn what_a_script_has_locked_is_free_again_when_the_script_is_over() {
     let (user, space) = (User::new(), program());
     let lock = space.path().join("locked");
-    let script = "exec 9>\"$0\" && flock 9 && \"$1\" watch start >started && cat started";
-    let mut shell = std::process::Command::new("sh");
-    user.be(shell
-        .args(["-c", script])
-        .arg(&lock)
-        .arg(upcheck_tests::tools::upcheck())
-        .current_dir(space.path()));
-    let output = shell.output().expect("a shell");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let file = std::fs::File::open(&lock).expect("the lock");
-    assert!(file.try_lock().is_ok(), "the daemon has it");
-    // HOME is another one here than in other commands, and whoever stops it may see the world as he likes.
-    user.run(&space, "watch stop").answer(0);
+    // Not every shell has numbers beyond 9.
+    for (shell, number) in [("sh", 9), ("bash", 200)] {
+        let script =
+            format!("exec {number}>\"$0\" && flock {number} && \"$1\" watch start >started && cat started");
+        let mut shell = std::process::Command::new(shell);
+        user.be(shell
+            .args(["-c", &script])
+            .arg(&lock)
+            .arg(upcheck_tests::tools::upcheck())
+            .current_dir(space.path()));
+        let output = shell.output().expect("a shell");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let file = std::fs::File::open(&lock).expect("the lock");
+        assert!(file.try_lock().is_ok(), "the daemon has it as {number}");
+        // HOME is another one here than in other commands, and whoever stops it may see the world as he likes.
+        user.run(&space, "watch stop").answer(0);
+    }
 }

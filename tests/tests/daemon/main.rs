@@ -6,6 +6,7 @@ mod command;
 mod command_runs;
 mod disguise;
 mod documents;
+mod elsewhere;
 mod follow;
 mod followed;
 mod full;

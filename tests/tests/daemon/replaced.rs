@@ -57,6 +57,22 @@ fn it_begins_anew_when_another_program_is_at_its_place() {
 }
 
 #[test]
+fn whoever_tells_it_to_end_has_no_other_one_when_another_program_is_at_its_place() {
+    let (user, space, place) = (User::new(), program(), Space::new());
+    let upcheck = place.path().join("upcheck");
+    put(&upcheck);
+    run(&user, &upcheck, &space, "watch start").answer(0);
+    let pid = user.pid();
+    put(&upcheck);
+    run(&user, &upcheck, &space, "watch stop").answer(0);
+    // It has ended: it is not the process that begins anew.
+    while !matches!(crate::state(pid), None | Some('Z')) {
+        std::thread::yield_now();
+    }
+    assert!(user.status().is_none());
+}
+
+#[test]
 fn whoever_follows_goes_on_without_it_when_another_program_is_at_its_place() {
     let (user, space, place) = (User::new(), program(), Space::new());
     let upcheck = place.path().join("upcheck");

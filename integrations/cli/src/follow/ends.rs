@@ -89,7 +89,8 @@ impl Ends {
             if heard.is_some() && others.last() == Some(&true) {
                 return Ok(true);
             }
-            let is_child = n_ready > 0 && heard.is_none();
+            // What others do is no reason to cut a pause short.
+            let is_child = n_ready > 0 && heard.is_none() && until.is_none();
             if is_child || until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(is_child);
             }

@@ -5,16 +5,11 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use upcheck_daemon::{Place, Program};
+use upcheck_daemon::{Place, Program, close_inherited};
 
-/// Starts a program without the files that whoever starts it has from a script: a lock among them would be held for as long as it
-/// runs. `start` adds what else there is to say.
+/// Starts a program. `start` adds what else there is to say.
 pub(super) fn start<T>(program: &Program, start: impl Fn(Command) -> io::Result<T>) -> io::Result<T> {
-    // These are the numbers that a script can use.
-    let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "exec \"$0\" \"$@\" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"]).arg(program.path());
-    // Where there is no shell, it keeps what it inherits.
-    start(shell).or_else(|_| start(Command::new(program.path())))
+    start(Command::new(program.path()))
 }
 
 /// Where it is while it runs.
@@ -22,9 +17,11 @@ pub(super) fn directory(_: &Place) -> &Path {
     Path::new("/")
 }
 
-/// Leaves the terminal, so that it does not end with that. It may lead a group already.
+/// Leaves the terminal, so that it does not end with that; it may lead a group already. And leaves what whoever started it had open:
+/// a script's lock among that would be held for as long as it runs.
 pub(super) fn leave() {
     let _ = rustix::process::setsid();
+    close_inherited();
 }
 
 /// Becomes another program.

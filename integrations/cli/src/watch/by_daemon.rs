@@ -5,7 +5,8 @@ use super::{life, question, quick};
 use crate::args::{CheckArgs, Common};
 use crate::follow::{Ended, Ends, Given};
 use std::ffi::OsString;
-use upcheck_daemon::{Ask, Asking, NoAnswer, Patience, Reply};
+use std::path::PathBuf;
+use upcheck_daemon::{Ask, Asking, NoAnswer, Patience, Reply, identity};
 
 /// So often another daemon is asked in the place of one that is gone, before it is enough.
 const MOST_DAEMONS: usize = 3;
@@ -13,6 +14,8 @@ const MOST_DAEMONS: usize = 3;
 /// The daemon, as somebody sees it who asks again and again.
 pub(crate) struct Daemon {
     arguments: Vec<OsString>,
+    /// The build directory, and the manifest.
+    files: [PathBuf; 2],
     colors: [bool; 2],
     /// Not if somebody has told it to end.
     may_start: bool,
@@ -34,7 +37,11 @@ impl Daemon {
         }
         match question::objection(common, check) {
             Some(why) => Err(why.into()),
-            None => Ok(Self { arguments, colors, may_start: true }),
+            None => {
+                let manifest = quick::manifest_of(common.file.as_deref()).to_owned();
+                let files = [common.directory.clone(), manifest];
+                Ok(Self { arguments, files, colors, may_start: true })
+            }
         }
     }
 
@@ -79,7 +86,9 @@ impl Daemon {
 
     /// Asks it, or one that is started for that.
     fn ask(&self, mark: Option<&str>) -> Result<Asking, String> {
-        let mut request = quick::request(Ask::Wait, self.arguments.clone(), self.colors)?;
+        let [directory, manifest] = &self.files;
+        let about = (self.arguments.clone(), identity(directory, manifest));
+        let mut request = quick::request(Ask::Wait, about, self.colors)?;
         request.mark = mark.map(str::to_owned);
         let ask = || match quick::place()? {
             None => Ok(None),

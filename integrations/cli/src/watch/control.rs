@@ -22,9 +22,16 @@ pub(super) fn watch(common: &Common, command: &WatchCommand) -> Result<Exit, Tro
                     false => said(common, &runs),
                 };
             }
-            life::start(*args).map_err(Trouble)?;
-            let status = status()?.ok_or_else(|| Trouble("it has gone again".into()))?;
-            said(common, &format!("upcheck watch runs, pid {}", status["pid"]))
+            let started = life::start(*args);
+            match (status()?, started) {
+                (Some(status), Ok(())) => said(common, &format!("upcheck watch runs, pid {}", status["pid"])),
+                // Somebody else was faster.
+                (Some(status), Err(_)) if !args.verify => {
+                    said(common, &format!("upcheck watch runs already, pid {}", status["pid"]))
+                }
+                (_, Err(why)) => Err(Trouble(why)),
+                (None, Ok(())) => Err(Trouble("it has gone again".into())),
+            }
         }
         WatchCommand::Status => print_status(common, status()?),
         WatchCommand::Stop => match tell(Ask::Stop)? {
@@ -48,7 +55,7 @@ fn status() -> Result<Option<Map<String, Value>>, Trouble> {
 /// Tells the daemon something; `None` where there is none.
 pub(super) fn tell(what: Ask) -> Result<Option<Reply>, Trouble> {
     let Some(place) = quick::place().map_err(Trouble)? else { return Ok(None) };
-    let request = quick::request(what, Vec::new(), [false; 2]).map_err(Trouble)?;
+    let request = quick::request(what, (Vec::new(), String::new()), [false; 2]).map_err(Trouble)?;
     match ask(&place, &request, Patience::default()) {
         Ok(reply) => Ok(Some(reply)),
         Err(NoAnswer::NotRunning) => Ok(None),

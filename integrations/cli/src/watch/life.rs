@@ -35,12 +35,14 @@ pub(super) fn start(args: StartArgs) -> Result<(), String> {
         // It ends the line or itself.
         let _ = BufReader::new(stdout).read_line(&mut said);
     }
+    let is_ready = said.trim_end() == READY;
+    if !is_ready {
+        let _ = child.kill();
+    }
+    // Whoever lives longer than it does is to leave nothing of it.
+    let _ = std::thread::Builder::new().spawn(move || child.wait());
     match said.trim_end() {
-        READY => {
-            // Whoever lives longer than it does is to leave nothing of it.
-            let _ = std::thread::Builder::new().spawn(move || child.wait());
-            Ok(())
-        }
+        READY => Ok(()),
         "" => Err("it ended at once".into()),
         trouble => Err(trouble.to_owned()),
     }

@@ -1,5 +1,6 @@
 //! Which questions the daemon answers: checks of ninja builds by ninja's rules, and what tells two of them apart.
 
+use super::quick;
 use crate::args::{Args, CheckArgs, Command, Common, From};
 use crate::captured::Captured;
 use crate::follow;
@@ -8,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use upcheck::{os_path, path};
-use upcheck_daemon::{Ask, Request};
+use upcheck_daemon::{Ask, Request, identity};
 use upcheck_ninja::NinjaVersion;
 
 /// A check, as it was asked for.
@@ -60,6 +61,9 @@ impl Asked {
         follow::settle(&mut common, &check);
         let nowhere = "there is no such directory";
         let directory = os_path::path(&request.directory).map_err(|_| nowhere)?.join(&common.directory);
+        if identity(&directory, quick::manifest_of(common.file.as_deref())) != request.identity {
+            return Err("there it is another directory, or another manifest");
+        }
         common.directory = os_path::canonicalize(&directory).map_err(|_| nowhere)?;
         let [stdout, stderr] = request.colors;
         let color = |may| match common.color {
@@ -87,13 +91,24 @@ impl Asked {
 }
 
 /// Why it does not answer about paths that are another file for another process.
-pub(super) const WHERE_ONE_IS: &str = "what a path stands for depends on where one is on another drive";
+pub(super) const WHERE_ONE_IS: &str = "what a path stands for is different in each process";
 
-/// Whether a path depends on more than the directory that it is joined to. On Windows `C:name` does: each process is somewhere on
-/// each drive.
-pub(super) fn depends_on_process(path: &[u8]) -> bool {
-    let has_drive = matches!(path, [letter, b':', ..] if letter.is_ascii_alphabetic());
-    cfg!(windows) && has_drive && !path::is_absolute(path)
+/// Whether what a path stands for, from a directory, is different in each process. On Windows what `C:name` is does: each process is
+/// somewhere on each drive. On Unix what the system says of the process itself.
+pub(super) fn depends_on_process(its: &[u8], base: &[u8]) -> bool {
+    if cfg!(windows) {
+        let has_drive = matches!(its, [letter, b':', ..] if letter.is_ascii_alphabetic());
+        return has_drive && !path::is_absolute(its);
+    }
+    // Most are below the build directory, and a way up has to be at the beginning.
+    if !path::is_absolute(its) && !its.starts_with(b"..") {
+        return false;
+    }
+    let mut full = path::join(base, its);
+    path::canonicalize(&mut full);
+    [&b"/proc"[..], b"/dev/fd", b"/dev/stdin", b"/dev/stdout", b"/dev/stderr"].iter().any(|own| {
+        full.strip_prefix(*own).is_some_and(|behind| behind.is_empty() || behind.starts_with(b"/"))
+    })
 }
 
 /// Why a check is not for the daemon, as far as what was typed tells.
@@ -114,7 +129,7 @@ pub(super) fn objection(common: &Common, check: &CheckArgs) -> Option<&'static s
         () if [Some(&common.directory), common.file.as_ref()]
             .into_iter()
             .flatten()
-            .any(|path| depends_on_process(os_path::bytes(path))) =>
+            .any(|path| cfg!(windows) && depends_on_process(os_path::bytes(path), b"")) =>
         {
             Some(WHERE_ONE_IS)
         }
@@ -143,10 +158,13 @@ mod tests {
             ("a:b/c", true),
             ("name", false),
         ] {
-            assert_eq!(depends_on_process(path.as_bytes()), depends && cfg!(windows), "{path}");
+            assert_eq!(depends_on_process(path.as_bytes(), b"/a/b"), depends && cfg!(windows), "{path}");
         }
-        for path in ["/name", "//server/share", "..", ""] {
-            assert!(!depends_on_process(path.as_bytes()), "{path}");
+        for path in ["/name", "//server/share", "..", "", "/process", "/dev/null", "proc/self", "../proc"] {
+            assert!(!depends_on_process(path.as_bytes(), b"/a/b"), "{path}");
+        }
+        for path in ["/proc/self/cwd/x", "/dev/stdin", "/dev/fd/3", "../../proc/1", "/a/../proc"] {
+            assert_eq!(depends_on_process(path.as_bytes(), b"/a/b"), cfg!(unix), "{path}");
         }
     }
 }

@@ -6,10 +6,12 @@
 use super::{Quick, life};
 use crate::exit::{Exit, Status};
 use anstream::{AutoStream, ColorChoice};
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use upcheck::os_path::bytes;
-use upcheck_daemon::{Ask, NoAnswer, Patience, Place, Program, Reply, Request, Surroundings, ask};
+use upcheck_daemon::{Ask, NoAnswer, Patience, Place, Program, Reply, Request, Surroundings, ask, identity};
 
 /// Why it is not asked where the environment names a cache.
 pub(super) const REMOTE: &str = "a cache on another machine is asked for";
@@ -63,7 +65,9 @@ pub(super) fn answer(arguments: Vec<OsString>, is_wanted: bool) -> Result<Answer
         AutoStream::choice(&io::stdout()) != ColorChoice::Never,
         AutoStream::choice(&io::stderr()) != ColorChoice::Never,
     ];
-    let request = request(Ask::Check, arguments, may_colors)?;
+    let [directory, manifest] = named(&arguments);
+    let about = identity(directory.as_deref().unwrap_or(Path::new(".")), manifest_of(manifest.as_deref()));
+    let request = request(Ask::Check, (arguments, about), may_colors)?;
     let asked = match &place {
         Some(place) => ask(place, &request, Patience::default()),
         None => Err(NoAnswer::NotRunning),
@@ -94,8 +98,17 @@ pub(super) fn place() -> Result<Option<Place>, String> {
     Place::open(path).map_err(|error| format!("opening '{shown}': {}", upcheck::os_message(&error)))
 }
 
-/// A question of this process.
-pub(super) fn request(ask: Ask, arguments: Vec<OsString>, colors: [bool; 2]) -> Result<Request, String> {
+/// The manifest that is meant where this one is named.
+pub(super) fn manifest_of(named: Option<&Path>) -> &Path {
+    named.unwrap_or(Path::new("build.ninja"))
+}
+
+/// A question of this process: the arguments, and which files they are about.
+pub(super) fn request(
+    ask: Ask,
+    (arguments, identity): (Vec<OsString>, String),
+    colors: [bool; 2],
+) -> Result<Request, String> {
     let why = |error: io::Error| format!("looking where this is: {}", upcheck::os_message(&error));
     let program = Program::of_this_process(env!("CARGO_PKG_VERSION")).map_err(why)?;
     let surroundings = Surroundings::of_this_process().ok_or("the system does not say where this is")?;
@@ -104,6 +117,7 @@ pub(super) fn request(ask: Ask, arguments: Vec<OsString>, colors: [bool; 2]) -> 
         program: program.id().to_owned(),
         surroundings: surroundings.as_map().clone(),
         colors,
+        identity,
         directory: bytes(&std::env::current_dir().map_err(why)?).to_vec(),
         arguments: arguments.iter().map(|argument| bytes(argument).to_vec()).collect(),
         mark: None,
@@ -150,6 +164,28 @@ fn may_be_check(arguments: &[OsString]) -> Option<bool> {
     Some(is_wanted)
 }
 
+/// The values of `-C` and of `-f`, as they were given last. Where one is missed, the daemon says no.
+fn named(arguments: &[OsString]) -> [Option<PathBuf>; 2] {
+    let names: [&[&str]; 2] = [&["-C"], &["-f", "--file"]];
+    let mut values = [None, None];
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let is_value_next = WITH_VALUE.iter().any(|known| argument == known);
+        let next = if is_value_next { arguments.next() } else { None };
+        for (value, names) in values.iter_mut().zip(names) {
+            for name in names {
+                let Some(behind) = bytes(argument).strip_prefix(name.as_bytes()) else { continue };
+                let its = match next {
+                    Some(next) if behind.is_empty() => bytes(next),
+                    _ => behind.strip_prefix(b"=").unwrap_or(behind),
+                };
+                *value = upcheck::os_path::path(its).ok().map(Cow::into_owned);
+            }
+        }
+    }
+    values
+}
+
 /// Whether it is an option with its value.
 fn has_its_value(argument: &[u8]) -> bool {
     WITH_VALUE.iter().any(|known| {
@@ -190,6 +226,22 @@ mod tests {
             ("watch start", None),
         ] {
             assert_eq!(may_be(words), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn the_directory_and_the_manifest_are_found_among_the_arguments() {
+        for (words, expected) in [
+            ("", [None, None]),
+            ("-C a", [Some("a"), None]),
+            ("check -Ca -f b", [Some("a"), Some("b")]),
+            ("-C=a -fb --file c", [Some("a"), Some("c")]),
+            ("--file=c -C -f", [Some("-f"), Some("c")]),
+            ("--format -C -f -C x", [None, Some("-C")]),
+        ] {
+            let arguments: Vec<_> =
+                words.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect();
+            assert_eq!(named(&arguments), expected.map(|path| path.map(PathBuf::from)), "{words}");
         }
     }
 

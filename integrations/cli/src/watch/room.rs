@@ -16,16 +16,18 @@ use crate::image_folder::images;
 use crate::ninja;
 use crate::run::{Trouble, open, print_answer, warn};
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 use upcheck::collect::Disk;
-use upcheck::{Plan, Settled};
+use upcheck::os_path::bytes;
+use upcheck::{Plan, Settled, path};
 use upcheck_ninja::{Again, Asked as Remembered, LastCheck, Opened};
 use upcheck_watch::{Asked as Counted, Changes, Feed, Memory, Place, Token, WatchedDisk};
 
 /// So many questions about one directory are remembered.
-const MOST_QUESTIONS: usize = 4;
+const MOST_QUESTIONS: usize = 16;
 
 /// Answers are numbered in all rooms together: one may go, and another one come for the same directory.
 static N_ANSWERS: AtomicU64 = AtomicU64::new(0);
@@ -377,10 +379,14 @@ fn look(
     let is_default = targets.is_empty();
     let draft = images.as_ref().and_then(|images| build.draft_image(disk, images, is_default));
     let image = keep(common, disk, &mut build, &snapshot, &requests, (is_default, draft))?;
+    if image == ninja::FAILED && ninja::is_folder_named(common) {
+        // Whoever checks says so each time, or finds that it can be kept by now.
+        return Ok(Err("the image cannot be kept"));
+    }
     let Some(asked) = Remembered::new(*build, requests, snapshot) else {
         return Ok(Err("the build cannot be remembered"));
     };
-    if depends_on_where_one_is(&asked) {
+    if depends_on_where_one_is(&asked, &common.directory) {
         return Ok(Err(WHERE_ONE_IS));
     }
     let (number, is_heavy) = (next_number(), image == ninja::MADE);
@@ -388,13 +394,17 @@ fn look(
 }
 
 /// Whether something that was looked at is another file for another process.
-fn depends_on_where_one_is(asked: &Remembered) -> bool {
-    // Elsewhere there is no such path.
-    cfg!(windows)
-        && asked.plans().iter().flat_map(|plan| plan.visits()).any(|visit| {
-            let directory = visit.directory();
-            depends_on_process(directory) || (directory.is_empty() && visit.names().any(depends_on_process))
-        })
+fn depends_on_where_one_is(asked: &Remembered, base: &Path) -> bool {
+    let base = bytes(base);
+    asked.plans().iter().flat_map(|plan| plan.visits()).any(|visit| {
+        let directory = visit.directory();
+        // On Windows a single name may be such a path, elsewhere what a process calls its streams is in a directory of others.
+        let are_names_looked_at =
+            directory.is_empty() || directory == b"/dev" || directory.starts_with(b"..");
+        depends_on_process(directory, base)
+            || are_names_looked_at
+                && visit.names().any(|name| depends_on_process(&path::join(directory, name), base))
+    })
 }
 
 fn keep(

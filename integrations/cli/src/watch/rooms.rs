@@ -15,8 +15,8 @@ use upcheck::os_path::bytes;
 use upcheck_daemon::{Answerer, Reply, Request, Waits};
 use upcheck_watch::{Feed, Memory, Options};
 
-/// So many build directories are remembered; the one that was not asked about for the longest time goes.
-const MOST_ROOMS: usize = 16;
+/// So many build directories are remembered, as many as clients may wait; the one that was not asked about for the longest time goes.
+const MOST_ROOMS: usize = 64;
 
 /// A room for each build directory, by its absolute path without links; the one that was asked about last is the last.
 pub(super) struct Rooms {

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// What a daemon has said is in this file.
 const LOG: &str = "log";
+/// A log that has grown beyond this is begun anew; bytes.
+pub(crate) const MOST_LOG: u64 = 256 << 10;
 /// How long a process that was killed is waited for.
 const LAST_BREATH: Duration = Duration::from_millis(500);
 

@@ -4,7 +4,7 @@
 //! used, and no path is too long for the name of a socket. Elsewhere it is reached by its path, which nobody but the user can turn
 //! elsewhere as long as the folders above it are his or the system's.
 
-use super::LOG;
+use super::{LOG, MOST_LOG};
 use crate::transport::{Listener, Stream, Waker, is_users};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use std::ffi::OsString;
@@ -73,10 +73,16 @@ impl Place {
     /// The same; it is made where there is none.
     ///
     /// # Errors
-    /// When it cannot be made or opened, or is not the user's alone.
+    /// When it cannot be made or opened, is not the user's alone, or would be in a folder of somebody else's, who could not get into it.
     pub fn make(path: PathBuf) -> io::Result<Self> {
         if let Some(place) = Self::open(path.clone())? {
             return Ok(place);
+        }
+        // As with `sudo`, where variables may still name the folders of whoever has typed it.
+        let parent = path.ancestors().skip(1).find_map(|parent| std::fs::metadata(parent).ok());
+        let is_mine = |owner| owner == rustix::process::geteuid().as_raw() || owner == 0;
+        if !parent.is_none_or(|parent| is_mine(std::os::unix::fs::MetadataExt::uid(&parent))) {
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "it would be in somebody else's folder"));
         }
         match DirBuilder::new().recursive(true).mode(0o700).create(&path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
@@ -183,13 +189,18 @@ impl Place {
     /// # Errors
     /// Whatever the operating system says.
     pub fn log(&self) -> io::Result<File> {
+        self.shorten_log(MOST_LOG);
+        self.open_log()
+    }
+
+    fn open_log(&self) -> io::Result<File> {
         self.options().append(true).create(true).open(self.at(LOG))
     }
 
     /// Empties it if it has more bytes.
     pub(crate) fn shorten_log(&self, most: u64) {
         let is_long = |log: &File| log.metadata().is_ok_and(|meta| meta.len() > most);
-        if let Some(log) = self.log().ok().filter(is_long) {
+        if let Some(log) = self.open_log().ok().filter(is_long) {
             let _ = log.set_len(0);
         }
     }
@@ -219,7 +230,7 @@ fn usual(
 mod tests {
     use super::*;
     use crate::place::tests::made;
-    use std::fs::Permissions;
+    use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
@@ -232,6 +243,20 @@ mod tests {
             assert_eq!(Place::open(place.path().to_owned()).is_ok(), is_private, "{mode:o}");
             assert_eq!(Place::make(place.path().to_owned()).is_ok(), is_private, "{mode:o}");
         }
+    }
+
+    #[test]
+    fn nobody_is_locked_out_of_his_own_folder_by_root() {
+        let home = tempfile::tempdir().expect("a directory");
+        if !rustix::process::geteuid().is_root() {
+            let _ = io::Write::write_all(&mut io::stderr(), b"NOT TESTED: root in somebody else's folder\n");
+            return;
+        }
+        std::os::unix::fs::chown(home.path(), Some(65534), None).expect("root may do so");
+        for path in ["upcheck", "cache/upcheck"] {
+            assert!(Place::make(home.path().join(path)).is_err());
+        }
+        assert!(fs::read_dir(home.path()).expect("a directory").next().is_none());
     }
 
     #[test]

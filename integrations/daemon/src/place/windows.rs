@@ -6,7 +6,7 @@
 //! whoever connects looks to whom the pipe belongs.
 #![expect(unsafe_code, reason = "Windows takes pointers and handles")]
 
-use super::LOG;
+use super::{LOG, MOST_LOG};
 use crate::token::{self, Fnv, OnlyUser};
 use crate::transport::{Instance, Listener, Stream, Waker, connect};
 use std::ffi::OsString;
@@ -125,6 +125,7 @@ impl Place {
     /// # Errors
     /// Whatever the operating system says.
     pub fn log(&self) -> io::Result<File> {
+        self.shorten_log(MOST_LOG);
         File::options().append(true).create(true).open(self.path.join(LOG))
     }
 

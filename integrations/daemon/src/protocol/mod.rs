@@ -64,6 +64,8 @@ pub struct Request {
     pub surroundings: Map<String, Value>,
     /// Whether what goes to standard output and standard error may be coloured.
     pub colors: [bool; 2],
+    /// Which files the question is about: see [`crate::identity`].
+    pub identity: String,
     /// The directory that the client is in, absolute.
     pub directory: Vec<u8>,
     /// The arguments of the command, without its name.
@@ -111,6 +113,7 @@ impl Request {
             "program": self.program,
             "surroundings": self.surroundings,
             "colors": self.colors,
+            "identity": self.identity,
         }) else {
             unreachable!("it is an object")
         };
@@ -145,6 +148,7 @@ impl Request {
             program: message.text("program")?.to_owned(),
             surroundings: message.header.get("surroundings")?.as_object()?.clone(),
             colors: [stdout.as_bool()?, stderr.as_bool()?],
+            identity: message.text("identity")?.to_owned(),
             directory: directory.clone(),
             arguments,
             mark: mark_of(message)?,
@@ -232,6 +236,7 @@ mod tests {
             program: "0.1.0 1:2:3".into(),
             surroundings,
             colors: [true, false],
+            identity: "1:2 1:3".into(),
             directory: [ROOT, b"a b/\xff"].concat(),
             arguments: vec![b"check".to_vec(), Vec::new(), b"\xfe\n".to_vec()],
             mark: None,

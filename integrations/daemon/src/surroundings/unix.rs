@@ -17,8 +17,24 @@ pub(super) fn look(put: &mut impl FnMut(&str, String)) -> Option<()> {
         put(namespace, link.to_str()?.to_owned());
     }
     let root = std::fs::metadata("/").ok()?;
-    put("root", format!("{:x}:{:x}", root.dev(), root.ino()));
+    put("root", format!("{:x}:{:x}{}", root.dev(), root.ino(), mount_of_root()));
     rights(put)
+}
+
+/// The number of the mount that the root is: the same directory may be another root, with other mounts below it. Empty where the
+/// kernel does not say.
+#[cfg(target_os = "linux")]
+fn mount_of_root() -> String {
+    use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+    let root = statx(CWD, "/", AtFlags::empty(), StatxFlags::MNT_ID);
+    let root = root.ok().filter(|root| root.stx_mask & StatxFlags::MNT_ID.bits() != 0);
+    root.map_or(String::new(), |root| format!(":{:x}", root.stx_mnt_id))
+}
+
+/// The same.
+#[cfg(not(target_os = "linux"))]
+fn mount_of_root() -> String {
+    String::new()
 }
 
 #[cfg(target_os = "linux")]

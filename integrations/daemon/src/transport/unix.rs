@@ -1,13 +1,16 @@
 //! Unix sockets.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) use std::os::unix::net::UnixStream as Stream;
+
+/// After so long somebody is let in for whom there was no room.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Somebody who listens at a socket.
 pub(crate) struct Listener {
@@ -42,7 +45,16 @@ impl Listener {
 
     /// One who has connected; `None` while nobody has.
     pub(crate) fn accept(&self) -> Option<Stream> {
-        let (stream, _) = self.listener.accept().ok()?;
+        let stream = match self.listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // There is no descriptor left: it goes on waiting there, and would be tried again and again.
+                if error.kind() != ErrorKind::WouldBlock {
+                    std::thread::sleep(PAUSE);
+                }
+                return None;
+            }
+        };
         // Elsewhere what is accepted does not block where the socket does not.
         #[cfg(not(target_os = "linux"))]
         stream.set_nonblocking(false).ok()?;
@@ -79,7 +91,13 @@ pub(crate) fn is_users(stream: &Stream) -> io::Result<bool> {
 /// The user at the other end.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn peer(stream: &Stream) -> io::Result<u32> {
-    Ok(rustix::net::sockopt::socket_peercred(stream)?.uid.as_raw())
+    let peer = rustix::net::sockopt::socket_peercred(stream);
+    // Its number is 0 then, which no process has.
+    let unnumbered = || io::Error::other("it has no number where this process is");
+    Ok(peer
+        .map_err(|error| if error.raw_os_error() == 0 { unnumbered() } else { error.into() })?
+        .uid
+        .as_raw())
 }
 
 /// The same.

@@ -115,6 +115,7 @@ mod tests {
             program: String::new(),
             surroundings: serde_json::Map::new(),
             colors: [false; 2],
+            identity: upcheck_daemon::identity(directory, Path::new("build.ninja")),
             mark: None,
             directory: bytes(directory).to_vec(),
             arguments: ["--image-dir", ""].map(|word| word.as_bytes().to_vec()).to_vec(),
