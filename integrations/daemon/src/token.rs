@@ -2,17 +2,21 @@
 #![expect(unsafe_code, reason = "Windows takes pointers and sizes")]
 
 use std::io;
-use std::os::windows::io::{AsHandle, AsRawHandle};
+use std::os::windows::io::{AsHandle, AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr::null_mut;
 use upcheck::os_token::{fill, token};
-use windows_sys::Win32::Foundation::{LUID, LocalFree};
+use windows_sys::Win32::Foundation::{HANDLE, LUID, LocalFree};
 use windows_sys::Win32::Security::Authorization::{
     ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
 };
 use windows_sys::Win32::Security::{
-    EqualSid, GetKernelObjectSecurity, GetLengthSid, GetSecurityDescriptorOwner, OWNER_SECURITY_INFORMATION,
-    PSID, SECURITY_ATTRIBUTES, SID_AND_ATTRIBUTES, TOKEN_GROUPS, TOKEN_MANDATORY_LABEL, TOKEN_STATISTICS,
-    TOKEN_USER, TokenGroups, TokenIntegrityLevel, TokenRestrictedSids, TokenStatistics, TokenUser,
+    EqualSid, GetKernelObjectSecurity, GetLengthSid, GetSecurityDescriptorOwner, GetTokenInformation,
+    OWNER_SECURITY_INFORMATION, PSID, SECURITY_ATTRIBUTES, SID_AND_ATTRIBUTES, TOKEN_GROUPS,
+    TOKEN_MANDATORY_LABEL, TOKEN_QUERY, TOKEN_STATISTICS, TOKEN_USER, TokenGroups, TokenIntegrityLevel,
+    TokenRestrictedSids, TokenStatistics, TokenUser,
+};
+use windows_sys::Win32::System::Threading::{
+    OpenProcess, OpenProcessToken, PROCESS_QUERY_LIMITED_INFORMATION,
 };
 
 /// The user of this process, as text: `S-1-5-21-...`.
@@ -34,7 +38,35 @@ pub(crate) fn logon() -> io::Result<String> {
 
 /// How much it is trusted, as text: `S-1-16-8192`. Empty where the system does not say.
 pub(crate) fn integrity() -> String {
-    let Ok(told) = token(TokenIntegrityLevel) else { return String::new() };
+    token(TokenIntegrityLevel).map_or(String::new(), |told| integrity_text(&told))
+}
+
+/// Whether another process is trusted as much as this one is. One of the same user that is not elevated may know what an elevated one
+/// looks for, and be faster to take its name.
+pub(crate) fn is_trusted_alike(process: u32) -> io::Result<bool> {
+    let owned = |handle: HANDLE| match handle.is_null() {
+        true => Err(io::Error::last_os_error()),
+        // SAFETY: it was opened just now, and nobody else has it.
+        false => Ok(unsafe { OwnedHandle::from_raw_handle(handle) }),
+    };
+    // SAFETY: nothing but numbers is given to the call.
+    let process = owned(unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, process) })?;
+    let mut its = null_mut();
+    // SAFETY: the process is open, and the call writes a handle.
+    if unsafe { OpenProcessToken(process.as_raw_handle(), TOKEN_QUERY, &raw mut its) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let its = owned(its)?;
+    let told = fill(|buffer, length, needed| {
+        // SAFETY: the buffer has as many bytes as is said and is aligned, the token is open, and `needed` is where the call may write
+        // a number.
+        unsafe { GetTokenInformation(its.as_raw_handle(), TokenIntegrityLevel, buffer, length, needed) }
+    })?;
+    Ok(integrity_text(&told) == integrity())
+}
+
+/// What a token says about integrity, as text.
+fn integrity_text(told: &[u64]) -> String {
     // SAFETY: as in `user`.
     let sid = unsafe { sid_bytes((*told.as_ptr().cast::<TOKEN_MANDATORY_LABEL>()).Label.Sid) };
     sid_text(sid).unwrap_or_default()
@@ -187,6 +219,8 @@ mod tests {
         assert!(user().expect("a user").starts_with("S-1-5-"));
         assert!(!logon().expect("a logon").is_empty());
         assert_eq!(groups(), groups());
+        assert!(is_trusted_alike(std::process::id()).expect("a process"));
+        assert!(is_trusted_alike(u32::MAX).is_err());
         let file = tempfile::tempfile().expect("a file");
         assert!(is_users(&file).expect("an owner"));
         OnlyUser::new().expect("a descriptor");

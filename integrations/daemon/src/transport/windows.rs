@@ -24,8 +24,8 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::{CancelIoEx, GetOverlappedResult, OVERLAPPED};
 use windows_sys::Win32::System::Pipes::{
-    ConnectNamedPipe, CreateNamedPipeW, PIPE_READMODE_BYTE, PIPE_REJECT_REMOTE_CLIENTS, PIPE_TYPE_BYTE,
-    PIPE_UNLIMITED_INSTANCES, PIPE_WAIT,
+    ConnectNamedPipe, CreateNamedPipeW, GetNamedPipeServerProcessId, PIPE_READMODE_BYTE,
+    PIPE_REJECT_REMOTE_CLIENTS, PIPE_TYPE_BYTE, PIPE_UNLIMITED_INSTANCES, PIPE_WAIT,
 };
 use windows_sys::Win32::System::Threading::{CreateEventW, INFINITE, SetEvent, WaitForMultipleObjects};
 
@@ -142,8 +142,13 @@ pub(crate) fn connect(pipe: &Path) -> io::Result<Option<Stream>> {
             Err(error) => return Err(error),
         }
     };
+    let mut process = 0;
+    // SAFETY: the pipe is open, and the call writes a number.
+    if unsafe { GetNamedPipeServerProcessId(pipe.as_raw_handle(), &raw mut process) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
     // Somebody else may have been faster to take the name.
-    if !token::is_users(&pipe)? {
+    if !token::is_users(&pipe)? || !token::is_trusted_alike(process)? {
         return Err(io::Error::new(ErrorKind::PermissionDenied, "another user listens there"));
     }
     Ok(Some(Stream::new(pipe)))
