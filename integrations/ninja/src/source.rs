@@ -124,6 +124,11 @@ impl Source {
         }
     }
 
+    /// Whether there was more than was understood.
+    pub(crate) fn has_more(&self) -> bool {
+        self.stamp.size > self.length
+    }
+
     /// Says how much of the file was understood, and whether more may be appended.
     pub(crate) fn understood(&mut self, bytes: &[u8], can_grow: bool) {
         // From nothing it can grow into anything.

@@ -155,3 +155,35 @@ fn after_any_edit_the_daemon_says_what_a_check_says() {
     let count = |key: &str| build[key].as_u64().expect("a number");
     assert!(count("from_memory") > 0 && count("from_changes") > 0 && count("remembered") > 0, "{status}");
 }
+
+/// ninja cuts off what it does not understand of a log, and all that was understood is as it was.
+#[test]
+fn a_log_whose_damage_was_cut_off_is_no_longer_called_damaged() {
+    let (user, space) = (User::new(), Space::new());
+    let text = "rule cc\n  command = cat $in > $out && echo '$out: h' > $out.d\n  deps = gcc\n  depfile = $out.d\n\
+                rule cat\n  command = cat $in > $out\nbuild p: cc s\nbuild o: cat s\n";
+    space.write("build.ninja", text);
+    space.write("s", "");
+    space.write("h", "");
+    build(&space, Ninja::V1_13, &Question::default());
+    space.write("build.ninja", format!("{text}default o\n"));
+    let mut log = space.read(".ninja_deps");
+    // How long the last record is: its length, an output, a time of 8 bytes, an input.
+    let at = log.len() - 20;
+    log[at] ^= 32;
+    space.write(".ninja_deps", &log);
+    user.run(&space, "watch start").answer(0);
+    let ask = || {
+        let plain = user.run(&space, "check --no-watch --no-image");
+        for _ in 0..3 {
+            let mut by_daemon = user.run(&space, "check");
+            by_daemon.stdout = without_watched(&by_daemon.stdout).0;
+            assert_eq!(by_daemon, plain);
+        }
+        plain.stderr
+    };
+    assert!(ask().contains("the deps log is damaged at byte "));
+    build(&space, Ninja::V1_13, &Question::default());
+    assert!(space.read(".ninja_deps").len() < log.len());
+    assert_eq!(ask(), "");
+}

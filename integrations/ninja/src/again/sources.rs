@@ -85,6 +85,8 @@ impl Known {
     fn reads_the_same(&mut self, disk: &dyn Disk, moment: Mtime) -> bool {
         match self.source.check(disk, self.source.stamp, self.moment) {
             Checked::Same => true,
+            // What was understood of it is the same, but what was behind that, and was warned of, is not there any more.
+            Checked::SameContent(_) if self.source.has_more() => false,
             Checked::SameContent(stamp) => {
                 (self.source.stamp, self.moment) = (stamp, moment);
                 true
