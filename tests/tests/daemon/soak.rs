@@ -11,7 +11,7 @@ use upcheck_tests::space::Space;
 use upcheck_tests::tools::Ninja;
 
 /// More build directories than a daemon remembers.
-const DIRECTORIES: usize = 24;
+const DIRECTORIES: usize = 72;
 /// How often it is looked how much the daemon has.
 const LOOK: Duration = Duration::from_secs(5);
 
