@@ -87,6 +87,28 @@ fn logs_and_depfiles_whose_paths_have_two_slashes_are_seen_to_appear() {
     }
 }
 
+/// To the system a NUL ends a path, so it is the file before that.
+#[test]
+fn a_path_with_a_nul_in_the_deps_log_is_not_for_the_daemon() {
+    let (user, space) = (User::new(), Space::new());
+    space.write(
+        "build.ninja",
+        "rule cp\n  command = cp $in $out && echo '$out: h' > $out.d\n  depfile = $out.d\n  deps = gcc\nbuild o: cp s\n",
+    );
+    space.write("s", "");
+    space.write("h", "");
+    build(&space, Ninja::V1_13, &Question::default());
+    let made = space.mtime("o").expect("an output");
+    space.write(".ninja_deps", crate::command::deps_log(&[("o", made, &["h\0zz"])]));
+    user.run(&space, "watch start").answer(0);
+    for _ in 0..3 {
+        user.run(&space, "").answer(0);
+    }
+    space.write_last("h", "newer");
+    let plain = user.run(&space, "--no-watch --no-image");
+    assert_eq!((user.run(&space, ""), plain.status), (plain, 1));
+}
+
 #[test]
 fn a_directory_by_what_a_process_calls_it_is_not_for_the_daemon() {
     let (user, space) = (User::new(), changed_header());
