@@ -87,6 +87,35 @@ fn logs_and_depfiles_whose_paths_have_two_slashes_are_seen_to_appear() {
     }
 }
 
+/// Each is looked up by its number, and those that are spelt anew have others.
+#[test]
+fn of_depfiles_some_of_which_have_two_slashes_each_is_read_again() {
+    let (user, space) = (User::new(), Space::new());
+    let mut text = "rule cp\n  command = cp $in $out\n  depfile = dep$slash$out.d\n".to_owned();
+    for n in 0..8 {
+        let slash = if n % 3 == 0 { "//" } else { "/" };
+        text.push_str(&format!("build o{n}: cp s\n  slash = {slash}\n"));
+        space.write(&format!("dep/o{n}.d"), format!("o{n}: s\n"));
+    }
+    space.write("build.ninja", text);
+    space.write("s", "");
+    space.write("h", "");
+    build(&space, Ninja::V1_13, &Question::default());
+    space.write_last("h", "newer");
+    user.run(&space, "watch start").answer(0);
+    for n in 0..8 {
+        crate::settled::settle(&user, &space);
+        let depfile = format!("dep/o{n}.d");
+        space.write(&depfile, format!("o{n}: s h\n"));
+        let plain = user.run(&space, &format!("-q --no-watch --no-image o{n}"));
+        assert_eq!(plain.status, 1);
+        let stale = |args: &str| {
+            user.run(&space, args).stdout.lines().next().map(|line| line.replace(" (watched)", ""))
+        };
+        assert_eq!(stale(""), stale("--no-watch --no-image"), "{depfile}");
+    }
+}
+
 /// To the system a NUL ends a path, so it is the file before that.
 #[test]
 fn a_path_with_a_nul_in_the_deps_log_is_not_for_the_daemon() {

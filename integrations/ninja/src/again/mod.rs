@@ -67,14 +67,16 @@ impl Asked {
                 *depfile = files.intern(&spelt);
             }
         }
+        // By the numbers that they are looked up by.
         depfiles.sort_unstable_by_key(|(file, ..)| *file);
+        misspelt.sort_unstable();
         let decision = build.decide(&snapshot, &requests).ok()?;
         let report = build.report(&decision);
         let standing = Some(Standing::new(decision)?);
         let asked = build.graph.files.ids().filter(|&file| snapshot.stat(file) != Stat::Unknown);
         let (asked, odd): (Vec<_>, Vec<_>) =
             asked.partition(|&file| !is_misspelt(build.graph.files.path(file)));
-        if odd.iter().any(|file| !misspelt.contains(file)) {
+        if odd.iter().any(|file| misspelt.binary_search(file).is_err()) {
             return None;
         }
         let depfile_ids = depfiles.iter().map(|(file, ..)| *file);
